@@ -30,6 +30,7 @@ from ..unavailable import Unavailable
 
 RESOLVE_TIMEOUT_S = 600.0
 SCALA = "2.13"
+_OTHER_LOGGERS = ["org.slf4j:slf4j-log4j12", "log4j:log4j"]
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _REASON_MAX = 300
 
@@ -67,15 +68,26 @@ def jars(version: str) -> Path:
     """Return the directory with Apache Kafka's broker and tools of that version, e.g. "4.3.1".
 
     The broker logs through slf4j, for which Kafka's artifacts bring no backend (4.x) or one
-    configured by file (3.x); slf4j-simple writes to standard error instead.
+    configured by file (3.x); slf4j-simple writes to standard error instead. Before 3.0 the broker
+    needs the classes of log4j itself; before 2.0 Java 17 lacks some that it was built with, and
+    the tools are in the broker's archive. 0.8.2 to 4.3 were tried.
     Raises Unavailable if Java or Maven is missing or the version cannot be resolved.
     """
-    artifacts = [
-        f"org.apache.kafka:kafka_{SCALA}:{version}",
-        f"org.apache.kafka:kafka-tools:{version}",
-        "org.slf4j:slf4j-simple:1.7.36",
-    ]
-    return resolve(f"kafka-{version}", artifacts, exclude=["org.slf4j:slf4j-reload4j"])
+    release = numbers(version)
+    scala = SCALA if release >= (2, 4) else "2.12" if release >= (0, 10, 2) else "2.11"
+    artifacts = [f"org.apache.kafka:kafka_{scala}:{version}"]
+    artifacts += [f"org.apache.kafka:kafka-tools:{version}"] * (release >= (1, 0))
+    if release >= (3, 0):
+        artifacts.append("org.slf4j:slf4j-simple:1.7.36")
+        return resolve(f"kafka-{version}", artifacts, exclude=["org.slf4j:slf4j-reload4j"])
+    artifacts.append("org.slf4j:slf4j-reload4j:1.7.36")
+    artifacts += ["javax.xml.bind:jaxb-api:2.3.1"] * (release < (2, 0))
+    return resolve(f"kafka-{version}", artifacts, exclude=_OTHER_LOGGERS)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """The numbers of a version, to be compared: (3, 9, 2)."""
+    return tuple(int(each) for each in version.split("."))
 
 
 def resolve(name: str, artifacts: Sequence[str], *, exclude: Sequence[str] = ()) -> Path:

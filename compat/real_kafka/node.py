@@ -13,7 +13,9 @@ The rules:
 - The process has its own group, which ends with this interpreter, however that ends: a watcher
   shell waits on a pipe from here; when the pipe breaks it kills the group and removes the files.
 
-Left out: TLS and SASL (possible through `config`), ZooKeeper. Several nodes: cluster.py.
+- Before 3.0 it runs with a ZooKeeper of its own (zookeeper.py), in place of the controller.
+
+Left out: TLS and SASL (possible through `config`). Several nodes: cluster.py.
 """
 
 from __future__ import annotations
@@ -33,8 +35,9 @@ from pathlib import Path
 from types import TracebackType
 
 from ..java.jars import classpath, jars, java
+from . import zookeeper
 from .class_archive import java_options
-from .ready import accepts, is_ready
+from .ready import accepts, is_ready, listed
 from .tools import JVM, VERSION, run_tool
 
 START_TIMEOUT_S = 60.0
@@ -89,6 +92,8 @@ class RealKafka:
         self._watcher: subprocess.Popen[bytes] | None = None
         self._ports = ports
         self._port, self._controller_port = ports or (0, 0)
+        self._has_zookeeper = zookeeper.needs_zookeeper(version)
+        self._was_killed = False
 
     @property
     def bootstrap_servers(self) -> str:
@@ -193,24 +198,13 @@ class RealKafka:
         if self._ports is None:
             self._port, self._controller_port = free_ports(2)
         identity = _identity(self.data_dir)
-        node = identity.get("node.id", "1")
-        roles = self.config.get("process.roles", DEFAULTS["process.roles"])
-        listeners = {
-            "broker": f"PLAINTEXT://127.0.0.1:{self._port}",
-            "controller": f"CONTROLLER://127.0.0.1:{self._controller_port}",
-        }
-        properties = {
-            **DEFAULTS,
-            "node.id": node,
-            "controller.quorum.voters": f"{node}@127.0.0.1:{self._controller_port}",
-            "listeners": ",".join(listeners[role] for role in roles.split(",")),
-            "log.dirs": str(self.data_dir),
-            **self.config,
-        }
+        properties = {**self._properties(identity), "log.dirs": str(self.data_dir), **self.config}
         lines = [f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items()]
         path = self._work / "server.properties"
         path.write_text("".join(lines))
-        if identity:
+        if self._has_zookeeper:
+            zookeeper.write_files(self._work, self._controller_port, self.data_dir)
+        if identity or self._has_zookeeper:
             return
         done = self.tool(
             "kafka.tools.StorageTool", "format", "--cluster-id", CLUSTER_ID, "--config", str(path)
@@ -218,13 +212,36 @@ class RealKafka:
         if done.returncode != 0:
             raise RuntimeError(f"Kafka {self.version} did not format its directory:\n{done.stderr}")
 
+    def _properties(self, identity: Mapping[str, str]) -> dict[str, str]:
+        """Those that the version and the directory ask for."""
+        if self._has_zookeeper:
+            return zookeeper.configured(self.version, DEFAULTS, self._port, self._controller_port)
+        node = identity.get("node.id", "1")
+        roles = self.config.get("process.roles", DEFAULTS["process.roles"])
+        listeners = {
+            "broker": f"PLAINTEXT://127.0.0.1:{self._port}",
+            "controller": f"CONTROLLER://127.0.0.1:{self._controller_port}",
+        }
+        return {
+            **DEFAULTS,
+            "node.id": node,
+            "controller.quorum.voters": f"{node}@127.0.0.1:{self._controller_port}",
+            "listeners": ",".join(listeners[role] for role in roles.split(",")),
+        }
+
     def _launch(self) -> None:
         assert self._work is not None
         options = [*self.jvm, *java_options(self.version)]
-        command = [java(), *options, "-cp", classpath(jars(self.version)), "kafka.Kafka"]
+        command = [java(), *options, "-cp", classpath(jars(self.version))]
+        if self._has_zookeeper:
+            command = zookeeper.command(
+                command, is_own=zookeeper.CONNECT not in self.config, was_killed=self._was_killed
+            )
+        else:
+            command += ["kafka.Kafka", "server.properties"]
         with (self._work / "kafka.log").open("ab") as log:
             self._process = subprocess.Popen(
-                [*command, str(self._work / "server.properties")],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -251,6 +268,10 @@ class RealKafka:
             time.sleep(0.05)
 
     def _is_ready(self) -> bool:
+        if zookeeper.lists_no_brokers(self.version):
+            return accepts("127.0.0.1", self._port)
+        if self._has_zookeeper:
+            return listed("127.0.0.1", self._port, asks_versions=False) > 0
         if self.is_broker:
             return is_ready("127.0.0.1", self._port)
         return accepts("127.0.0.1", self._controller_port)
@@ -262,18 +283,20 @@ class RealKafka:
 
     def _end(self, how: signal.Signals) -> None:
         process, self._process = self._process, None
+        self._was_killed = how == signal.SIGKILL
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
             watcher.kill()
             watcher.communicate()
         if process is None:
             return
-        for number in (how, signal.SIGKILL):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, number)
+        if how == signal.SIGTERM:
+            process.send_signal(how)  # not to ZooKeeper: the broker takes its leave of that
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_TIMEOUT_S)
-                return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(STOP_TIMEOUT_S)
 
 
 def _identity(data_dir: Path) -> dict[str, str]:

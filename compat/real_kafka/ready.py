@@ -14,11 +14,13 @@ def is_ready(host: str, port: int) -> bool:
     return listed(host, port) > 0
 
 
-def listed(host: str, port: int) -> int:
-    """How many brokers a broker there lists in Metadata; none if it does not answer."""
+def listed(host: str, port: int, *, asks_versions: bool = True) -> int:
+    """How many brokers a broker there lists in Metadata; none if it does not answer. Before 0.10
+    no broker answers ApiVersions."""
     try:
         with socket.create_connection((host, port), timeout=5.0) as connection:
-            _call(connection, api_key=_API_VERSIONS, body=b"")
+            if asks_versions:
+                _call(connection, api_key=_API_VERSIONS, body=b"")
             answer = _call(connection, api_key=_METADATA, body=struct.pack(">i", 0))
     except (OSError, EOFError):
         return 0

@@ -1,9 +1,9 @@
-"""The releases of Kafka that can be emulated. Each is a row of RELEASES.
+"""The releases of Kafka that can be emulated.
 
-A row has the versions of every API and the features that a broker of that release advertises, read
-off running brokers, and a capability for each other difference. Code that differs between releases
-asks for a capability, never for the name of a release, so another release is another row. One whose
-configs differ also needs a table of them (config/release_tables.py).
+A release has the versions of every API and the features that a broker of it advertises, read off
+running brokers, and a capability for each other difference. Code that differs between releases
+asks for a capability, never for the name of a release. The newest is here; each other one is a
+table (releases/tables.py), read when it is asked for.
 
 An API that is not emulated is not advertised, even if it is in the row. Kafka 4 advertises Produce
 from 0 on although it serves it from 3 on: librdkafka would otherwise turn compression off
@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from typing import Any
 
 Range = tuple[int, int]
 
 # GetTelemetrySubscriptions, PushTelemetry: advertised only where a plug-in takes metrics.
 _TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
+_TELEMETRY_SINCE = (3, 7)
 
 _FEATURES_4_3: dict[str, Range] = {
     "group.version": (0, 1),
@@ -46,8 +48,13 @@ class Release:
     """Served, but not advertised."""
     features: Mapping[str, Range] = field(default_factory=lambda: _FEATURES_4_3)
     """First and last level of each feature that a node knows, in the order of its answers."""
-    configs: str = "4.3"
-    """Whose configs it has: a key of config/release_tables.py."""
+    features_epoch: int = -1
+    """The epoch of the features where there is no KRaft."""
+    has_kraft: bool = True
+    """Metadata is kept by KRaft, and has features; else by ZooKeeper, and brokers advertise the
+    APIs that are for them alone, too."""
+    names_versions_of_api_versions: bool = True
+    """A version of ApiVersions that is not known is answered with those that are (KIP-511)."""
 
     # Records
     converts_old_formats: bool = False
@@ -103,6 +110,17 @@ class Release:
     explains_unknown_lists: bool = True
     """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
 
+    @property
+    def has_zookeeper(self) -> bool:
+        """Whether brokers can run with ZooKeeper: up to 3.9."""
+        return int(self.name.partition(".")[0]) < 4
+
+    @property
+    def levels(self) -> Mapping[str, Range]:
+        """The levels of features that the metadata log of a cluster can have. Without KRaft it has
+        those of its first production release, so that any later one can open it."""
+        return self.features if self.has_kraft else {"metadata.version": (1, 7)}
+
     def serves(self, api_key: int, version: int) -> bool:
         """Whether a request in this version is answered."""
         return version in self._served.get(api_key, ())
@@ -118,14 +136,43 @@ class Release:
 
 
 def release_named(name: str) -> Release:
-    """The release of a version, as people write it: "4.3", "3.9", "3.9.2" (or 3.9, a number).
+    """The release of a version, as people write it: "4.3", "3.9", "2.7.2" (or 3.9, a number).
 
-    Raises ValueError for others, naming those there are.
+    Raises ValueError for others, naming the nearest and those there are.
     """
-    for known in RELEASES:
-        if str(name) == known or str(name).startswith(f"{known}."):
-            return RELEASES[known]
-    raise ValueError(f"no release {name!r} of Kafka here; there are {', '.join(RELEASES)}")
+    text = str(name)
+    if text == KAFKA_4_3.name or text.startswith(f"{KAFKA_4_3.name}."):
+        return KAFKA_4_3
+    from ..releases.tables import find
+
+    return _older(find(text))
+
+
+def releases() -> list[Release]:
+    """All of them, the newest first."""
+    from ..releases.tables import NAMES
+
+    return [release_named(name) for name in NAMES]
+
+
+@cache
+def _older(name: str) -> Release:
+    """A release of a table: where its capabilities are not those of 4.3, they are the others."""
+    from ..releases.tables import numbers, older_capabilities, table
+
+    found = table(name)
+    other: dict[str, Any] = {
+        capability: not getattr(KAFKA_4_3, capability) for capability in older_capabilities(name)
+    }
+    return Release(
+        name,
+        found.apis,
+        not_served_before=KAFKA_4_3.not_served_before if numbers(name) >= (4, 0) else {},
+        unadvertised=_TELEMETRY if numbers(name) >= _TELEMETRY_SINCE else {},
+        features=found.features,
+        features_epoch=found.features_epoch,
+        **other,
+    )
 
 
 _VERSIONS_4_3: dict[int, Range] = {
@@ -206,97 +253,4 @@ _VERSIONS_4_3: dict[int, Range] = {
     92: (0, 0),  # DeleteShareGroupOffsets
 }
 
-_VERSIONS_3_9: dict[int, Range] = {
-    0: (0, 11),  # Produce
-    1: (0, 17),  # Fetch
-    2: (0, 9),  # ListOffsets
-    3: (0, 12),  # Metadata
-    8: (0, 9),  # OffsetCommit
-    9: (0, 9),  # OffsetFetch
-    10: (0, 6),  # FindCoordinator
-    11: (0, 9),  # JoinGroup
-    12: (0, 4),  # Heartbeat
-    13: (0, 5),  # LeaveGroup
-    14: (0, 5),  # SyncGroup
-    15: (0, 5),  # DescribeGroups
-    16: (0, 5),  # ListGroups
-    17: (0, 1),  # SaslHandshake
-    18: (0, 4),  # ApiVersions
-    19: (0, 7),  # CreateTopics
-    20: (0, 6),  # DeleteTopics
-    21: (0, 2),  # DeleteRecords
-    22: (0, 5),  # InitProducerId
-    23: (0, 4),  # OffsetForLeaderEpoch
-    24: (0, 5),  # AddPartitionsToTxn
-    25: (0, 4),  # AddOffsetsToTxn
-    26: (0, 4),  # EndTxn
-    27: (0, 1),  # WriteTxnMarkers
-    28: (0, 4),  # TxnOffsetCommit
-    29: (0, 3),  # DescribeAcls
-    30: (0, 3),  # CreateAcls
-    31: (0, 3),  # DeleteAcls
-    32: (0, 4),  # DescribeConfigs
-    33: (0, 2),  # AlterConfigs
-    34: (0, 2),  # AlterReplicaLogDirs
-    35: (0, 4),  # DescribeLogDirs
-    36: (0, 2),  # SaslAuthenticate
-    37: (0, 3),  # CreatePartitions
-    38: (0, 3),  # CreateDelegationToken
-    39: (0, 2),  # RenewDelegationToken
-    40: (0, 2),  # ExpireDelegationToken
-    41: (0, 3),  # DescribeDelegationToken
-    42: (0, 2),  # DeleteGroups
-    43: (0, 2),  # ElectLeaders
-    44: (0, 1),  # IncrementalAlterConfigs
-    45: (0, 0),  # AlterPartitionReassignments
-    46: (0, 0),  # ListPartitionReassignments
-    47: (0, 0),  # OffsetDelete
-    48: (0, 1),  # DescribeClientQuotas
-    49: (0, 1),  # AlterClientQuotas
-    50: (0, 0),  # DescribeUserScramCredentials
-    51: (0, 0),  # AlterUserScramCredentials
-    55: (0, 2),  # DescribeQuorum
-    57: (0, 1),  # UpdateFeatures
-    60: (0, 1),  # DescribeCluster
-    61: (0, 0),  # DescribeProducers
-    64: (0, 0),  # UnregisterBroker
-    65: (0, 0),  # DescribeTransactions
-    66: (0, 1),  # ListTransactions
-    68: (0, 0),  # ConsumerGroupHeartbeat
-    69: (0, 0),  # ConsumerGroupDescribe
-    74: (0, 0),  # ListConfigResources
-    75: (0, 0),  # DescribeTopicPartitions
-    80: (0, 0),  # AddRaftVoter
-    81: (0, 0),  # RemoveRaftVoter
-}
-
 KAFKA_4_3 = Release("4.3", _VERSIONS_4_3, not_served_before={0: 3})
-KAFKA_3_9 = Release(
-    "3.9",
-    _VERSIONS_3_9,
-    features={"kraft.version": (0, 1), "metadata.version": (1, 21)},
-    configs="3.9",
-    converts_old_formats=True,
-    compacts_into_old_formats=True,
-    failed_fetch_has_null_records=True,
-    lists_offsets_entry_by_entry=True,
-    has_consumer_groups=False,
-    has_group_configs=False,
-    newcomers_leave_with_a_round=False,
-    writes_new_groups=False,
-    numbers_group_records=False,
-    keeps_topic_ids_of_offsets=False,
-    tells_commits_of_missing_groups=False,
-    has_share_coordinator=False,
-    has_streams_groups=False,
-    fences_at_start=False,
-    updates_features_one_by_one=True,
-    cordons_directories=False,
-    quorum_keeps_kraft_version=False,
-    records_zookeeper_migration=True,
-    unknown_features_have_level_0=True,
-    names_both_levels_of_a_downgrade=False,
-    shows_defaults_of_client_metrics=False,
-    explains_unknown_lists=False,
-)
-RELEASES = {release.name: release for release in (KAFKA_4_3, KAFKA_3_9)}

@@ -1,7 +1,8 @@
 """Which configs the brokers and topics of a release of Kafka have.
 
-A release names its tables (`configs`, base/release.py). Those of 4.3 are the base; a release whose
-configs differ has a module of its own, as kafka_3_9.py, and a row here.
+Those of 4.3 are the base, and 3.9 has a module of its own, kafka_3_9.py. The table of each other
+release (releases/tables.py) says what it has otherwise than the next newer one: what that has and
+this one lacks keeps its default, and is neither shown nor settable.
 """
 
 from __future__ import annotations
@@ -11,9 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ..base.release import Release
-from . import kafka_3_9
 from .broker_table import broker_definitions
-from .definition import Definition
+from .definition import Definition, parse_table
 from .topic_table import topic_definitions
 
 
@@ -32,6 +32,8 @@ def _kafka_4_3() -> ConfigTables:
 
 
 def _kafka_3_9() -> ConfigTables:
+    from . import kafka_3_9
+
     return ConfigTables(
         kafka_3_9.old_broker_definitions(),
         kafka_3_9.old_topic_definitions(),
@@ -39,14 +41,29 @@ def _kafka_3_9() -> ConfigTables:
     )
 
 
-_TABLES: dict[str, Callable[[], ConfigTables]] = {"4.3": _kafka_4_3, "3.9": _kafka_3_9}
-
-
 def config_tables(release: Release) -> ConfigTables:
     """The configs that a release has."""
-    return _made(release.configs)
+    return _made(release.name)
 
 
 @cache
 def _made(name: str) -> ConfigTables:
-    return _TABLES[name]()
+    own: dict[str, Callable[[], ConfigTables]] = {"4.3": _kafka_4_3, "3.9": _kafka_3_9}
+    if name in own:
+        return own[name]()
+    from ..releases.tables import table
+
+    found = table(name)
+    newer = _made(found.newer)
+    gone, changed = found.broker_gone, parse_table(found.broker)
+    broker = {
+        each: definition._replace(mode="internal") if each in gone else definition
+        for each, definition in newer.broker.items()
+    }
+    kept = {each for each in newer.broker if newer.is_settable(each)} - gone
+    topic = {each: row for each, row in newer.topic.items() if each not in found.topic_gone}
+    return ConfigTables(
+        dict(sorted((broker | changed).items())),
+        topic | parse_table(found.topic),
+        (kept | changed.keys()).__contains__,
+    )

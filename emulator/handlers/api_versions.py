@@ -28,6 +28,7 @@ _SOFTWARE_SINCE = 3
 def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
     if call.version >= _SOFTWARE_SINCE and software_of(request, call.version) is None:
         return ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=[])
+    has_kraft = cluster.release.has_kraft
     return ApiVersionsResponse(
         api_keys=[
             ApiVersionsResponse.Api(api_key=key, min_version=first, max_version=last)
@@ -39,12 +40,14 @@ def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> A
             # Before v4 a client could not read a range that begins at 0.
             if first > 0 or call.version >= 4
         ],
-        finalized_features_epoch=cluster.features.epoch,
+        finalized_features_epoch=(
+            cluster.features.epoch if has_kraft else cluster.release.features_epoch
+        ),
         finalized_features=[
             ApiVersionsResponse.FinalizedFeature(
                 name=name, min_version_level=level, max_version_level=level
             )
-            for name, level in cluster.features.finalized.items()
+            for name, level in (cluster.features.finalized if has_kraft else {}).items()
         ],
     )
 
@@ -52,6 +55,8 @@ def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> A
 def served_versions(release: Release) -> dict[int, tuple[int, int]]:
     """First and last advertised version of every API, in the order of their keys."""
     advertised = release.advertised
+    if not release.has_kraft:  # with those that only brokers ask, and none answers here
+        return dict(advertised)
     return {key: advertised[key] for key in SERVED if key in advertised}
 
 
@@ -78,6 +83,8 @@ def unknown_version(
 ) -> ApiVersionsResponse:
     """The answer, in v0, to a version of ApiVersions that we do not know."""
     first, last = cluster.release.advertised[ApiVersionsRequest.api_key]
+    if not cluster.release.names_versions_of_api_versions:
+        return ApiVersionsResponse(error_code=Error.UNSUPPORTED_VERSION, api_keys=[])
     return ApiVersionsResponse(
         error_code=Error.UNSUPPORTED_VERSION,
         api_keys=[

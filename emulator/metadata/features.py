@@ -47,7 +47,7 @@ _DEFAULTS = {
 
 def check_known(finalized: Mapping[str, int], release: Release) -> None:
     """Whether a node of a release can run in a cluster with these levels. Raises ConfigError."""
-    known = release.features
+    known = release.levels
     for name, level in finalized.items():
         first, last = known.get(name, (0, 0))
         if level and not first <= level <= last:
@@ -59,7 +59,7 @@ def check_known(finalized: Mapping[str, int], release: Release) -> None:
 
 def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The levels of a new cluster: those asked for, and those that its metadata.version brings."""
-    level = asked.get(METADATA_VERSION, release.features[METADATA_VERSION][1])
+    level = asked.get(METADATA_VERSION, release.levels[METADATA_VERSION][1])
     found = {METADATA_VERSION: level}
     found |= {name: given for name, (since, given) in _DEFAULTS.items() if level >= since}
     return found | dict(asked)
@@ -67,7 +67,7 @@ def initial_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> 
 
 def check_features(asked: Mapping[str, int], release: Release = KAFKA_4_3) -> dict[str, int]:
     """The same levels, if a node of this release can have them. Raises ConfigError."""
-    supported = release.features
+    supported = release.levels
     for name, level in asked.items():
         if name not in supported or name == KRAFT_VERSION:
             known = ", ".join(sorted(supported.keys() - {KRAFT_VERSION}))

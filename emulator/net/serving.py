@@ -121,7 +121,7 @@ def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoin
         endpoint = Endpoint(served, version, cluster.chain.route(key), has_tags=has_tags)
         cluster.endpoints[_HEAD.unpack_from(frame)[0]] = endpoint
         return endpoint
-    if key == API_VERSIONS:
+    if key == API_VERSIONS and key in cluster.release.advertised:
         return Endpoint(UNKNOWN_VERSION, 0, cluster.chain.route(key), has_tags=has_tags)
     connection.client_id = header.client_id
     if not connection.requests:

@@ -31,7 +31,7 @@ def test_a_file_that_is_named_is_there(path: str) -> None:
 
 
 def test_rooms_of_the_picture_are_those_of_the_structure_test() -> None:
-    picture = TEXT[TEXT.index("base <- config") : TEXT.index("\n   ^\n compat/")]
+    picture = TEXT[TEXT.index("releases <- base") : TEXT.index("\n   ^\n compat/")]
     drawn = re.findall(r"[a-z]+", picture)
     listed = [line.split()[0] for line in ROOMS["emulator"].strip().splitlines()]
     aliases = {"parameters": "cluster"}

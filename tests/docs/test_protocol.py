@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3
+from odradek.emulator.base.release import KAFKA_4_3
+
+from tests.support.releases import KAFKA_3_9
 
 from .protocol_page import PAGE, page, served
 

@@ -13,8 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from odradek.emulator.base.release import RELEASES
 from odradek.wire import Error
+
+from tests.support.releases import RELEASES
 
 ROOT = Path(__file__).parent.parent.parent
 INDEX = ROOT / "docs" / "semantics.md"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from odradek.emulator.base.release import KAFKA_3_9
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import CONSUMER_OFFSETS
 from odradek.emulator.metadata.snapshot import image_records
@@ -25,6 +24,7 @@ from tests.requests.committed_offsets import commit, commit_request
 from tests.requests.groups import joined, sync_request
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.releases import KAFKA_3_9
 
 
 @pytest.fixture

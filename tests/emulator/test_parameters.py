@@ -95,7 +95,11 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"scan_limit": 1.5}, TypeError, f"{SCAN}1.5"),
     ({"scan_limit": True}, TypeError, f"{SCAN}True"),
     ({"retention": None}, TypeError, "retention is a function, as kafka_retention, not None"),
-    ({"version": None}, ValueError, "version: no release None of Kafka here; there are 4.3, 3.9"),
+    (
+        {"version": None},
+        ValueError,
+        "version: no release 'None' of Kafka here; there are 4.3, 4.2",
+    ),
     ({"version": "2.7"}, ValueError, "version: no release '2.7' of Kafka here"),
     ({"naming": ["kafka"]}, TypeError, "naming is a str, not ['kafka']"),
     ({"timing": "slow"}, ValueError, "timing is 'instant' or 'kafka', not 'slow'"),

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, release_named
+from odradek.emulator.base.release import KAFKA_4_3, release_named
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ConfigError
 from odradek.wire import Error
@@ -31,6 +31,7 @@ from tests.requests.fetch import asked, fetch_request, only
 from tests.requests.produce import produce_all
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
+from tests.support.releases import KAFKA_3_9
 
 Produced = ProduceResponse.Topic.Partition
 Fetched = FetchResponse.Topic.Partition

@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from odradek.emulator.base.release import KAFKA_3_9
 from odradek.emulator.config.kafka_3_9 import is_settable
 
 from tests.support.processes import memory
+from tests.support.releases import KAFKA_3_9
 
 from .guest import USER
 

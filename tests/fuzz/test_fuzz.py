@@ -6,7 +6,6 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from odradek.emulator.base.release import RELEASES
 from odradek.wire import Request
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_acls import DescribeAclsRequest
@@ -23,6 +22,7 @@ from tests.fuzz.seeds import Source
 from tests.fuzz.served import served_by
 from tests.fuzz.shrink import fewer
 from tests.requests.acls import describe_request
+from tests.support.releases import RELEASES
 
 BROKEN = "tests.fuzz.support.broken"
 FRAMES = 2_000

@@ -27,6 +27,7 @@ ROOMS = {
         repairs
     """,
     "emulator": """
+        releases
         base
         config
         partitions

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Protocol
 
 from odradek import Emulator
-from odradek.compat.real_kafka import VERSION
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3
-from odradek.emulator.config.kafka_3_9 import is_settable
+from odradek.emulator.base.release import KAFKA_4_3, release_named
+from odradek.emulator.config.release_tables import config_tables
+
+from tests.releases.brokers import VERSIONS
 
 _NEVER_MS = str(24 * 3600 * 1000)
 CONFIG = {
@@ -35,7 +36,7 @@ CONFIG = {
     "transaction.remove.expired.transaction.cleanup.interval.ms": _NEVER_MS,
 }
 """The configs of both brokers."""
-REAL_VERSIONS = {KAFKA_4_3.name: VERSION, KAFKA_3_9.name: "3.9.2"}
+REAL_VERSIONS = VERSIONS
 """The version of the real Kafka for each release."""
 
 
@@ -59,8 +60,8 @@ class EmulatedBroker:
         release: str = KAFKA_4_3.name,
     ) -> None:
         self._config = dict(config or {})
-        if release == KAFKA_3_9.name:
-            self._config = {n: value for n, value in self._config.items() if is_settable(n)}
+        is_settable = config_tables(release_named(release)).is_settable
+        self._config = {n: value for n, value in self._config.items() if is_settable(n)}
         self._release = release
         self._dir = Path(tempfile.mkdtemp(prefix="odradek-differential-"))
         self.emulator = self._make(0).start()

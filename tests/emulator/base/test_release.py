@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
+from odradek.emulator.base import release as release_module
 from odradek.emulator.base.node import Node
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, RELEASES, Release, release_named
+from odradek.emulator.base.release import KAFKA_4_3, Release, release_named
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.release_tables import config_tables
@@ -25,6 +26,7 @@ from odradek.wire.api.produce import ProduceRequest
 from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of
+from tests.support.releases import RELEASES
 
 PRODUCE, FETCH = ProduceRequest.api_key, FetchRequest.api_key
 ROOT = Path(__file__).parent.parent.parent.parent
@@ -42,7 +44,7 @@ IMAGINARY = replace(
 
 @pytest.fixture(autouse=True)
 def row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(RELEASES, IMAGINARY.name, IMAGINARY)
+    monkeypatch.setattr(release_module, "_older", {"4.0": IMAGINARY}.__getitem__)
 
 
 @pytest.fixture
@@ -112,11 +114,31 @@ def test_every_capability_is_used_and_no_release_is_asked_for_by_name() -> None:
         assert "release.name ==" not in text, path
 
 
-def test_3_9_differs_in_every_capability() -> None:
-    """A capability that all releases have alike is none."""
-    alike = {
-        field.name
-        for field in fields(Release)
-        if getattr(KAFKA_3_9, field.name) == getattr(KAFKA_4_3, field.name)
-    }
-    assert alike == {"unadvertised"}
+def test_a_release_before_3_9_is_a_table(client: Client) -> None:
+    """Its APIs and features are what a broker of it has answered; "3.6.2" means its line."""
+    older = RELEASES["3.6"]
+    assert (older.advertised[PRODUCE], older.features[METADATA_VERSION]) == ((0, 9), (1, 14))
+    assert 68 not in older.advertised
+    assert not older.unadvertised
+    assert RELEASES["4.0"].features[METADATA_VERSION] == (7, 25)
+    assert older.converts_old_formats
+    assert not RELEASES["4.2"].cordons_directories
+
+
+def test_an_unknown_release_is_answered_with_the_nearest() -> None:
+    for name, nearest in (("3.7", "3.6"), ("5.0", "4.3"), ("0.7", "3.6")):
+        with pytest.raises(ValueError, match=f"no release '{name}'.*nearest is {nearest};"):
+            release_named(name)
+    with pytest.raises(ValueError, match=r"no release 'new' of Kafka here; there are 4\.3, 4\.2"):
+        release_named("new")
+
+
+def test_configs_of_a_release_are_those_of_its_own_broker() -> None:
+    tables = {name: config_tables(RELEASES[name]) for name in ("4.3", "4.0", "3.6")}
+    assert [each.is_settable("cordoned.log.dirs") for each in tables.values()] == [
+        True,
+        False,
+        False,
+    ]
+    assert tables["3.6"].broker["inter.broker.protocol.version"].default == "3.6-IV2"
+    assert tables["4.0"].topic.keys() <= tables["4.3"].topic.keys()

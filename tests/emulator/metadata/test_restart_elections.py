@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.node import Node
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.metadata.restart_elections import resign
@@ -21,6 +21,7 @@ from tests.requests.offsets import epoch_end
 from tests.requests.produce import batch, produce
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of
+from tests.support.releases import KAFKA_3_9
 
 ELR = "eligible.leader.replicas.version"
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from odradek.emulator.base.release import KAFKA_3_9
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.net.connection import Connection
 from odradek.storage.disk.directory import File
@@ -26,6 +25,7 @@ from tests.requests.fetch import asked, fetch_request
 from tests.requests.produce import batch, produce_request
 from tests.support.clock import NOW
 from tests.support.cluster import open_cluster
+from tests.support.releases import KAFKA_3_9
 
 LARGE = random.Random(1).randbytes(400_000)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from odradek.compat.java.wire import JavaWire
-from odradek.emulator.base.release import KAFKA_3_9, KAFKA_4_3, Release
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.emulator.control.rules.refusing import refused, whole
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Error, Request, Struct
@@ -19,6 +19,7 @@ from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCr
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from odradek.wire.api.produce import ProduceRequest
 
+from tests.support.releases import KAFKA_3_9
 from tests.wire.support.messages import full
 
 pytestmark = pytest.mark.real

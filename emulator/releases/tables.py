@@ -1,0 +1,127 @@
+"""Reads the table of a release, and says from which release on brokers are as they are now.
+
+A table is a file NAME.tsv in this folder, written by `python -m tests.releases.record NAME`:
+
+    [about]     the version of the broker that was asked, and the next newer release
+    [apis]      key, first and last version, as ApiVersions answers
+    [features]  name, first and last level that a node knows
+    [broker]    configs of a broker that the newer release has otherwise, or not: rows of
+                config/definition.py; `-name` for one of the newer release that this one lacks
+    [topic]     the same of topics
+
+Left out: how the configs of 3.9 differ from those of 4.3 (config/kafka_3_9.py).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+NEWEST = "4.3"
+NAMES = ("4.3", "4.2", "4.1", "4.0", "3.9", "3.6")
+"""Every release, the newest first."""
+CHANGED = """
+4.3  cordons_directories
+4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
+4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
+4.0  lists_offsets_entry_by_entry has_consumer_groups has_group_configs
+4.0  newcomers_leave_with_a_round writes_new_groups numbers_group_records
+4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
+4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
+4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
+3.3  has_kraft
+2.4  names_versions_of_api_versions
+"""
+"""The release that brought each capability (base/release.py) to what it is in the newest."""
+
+
+class Table(NamedTuple):
+    """What is known of a release."""
+
+    name: str
+    version: str
+    """Of the broker that was asked."""
+    newer: str
+    """The next release, from which the configs differ as it says here."""
+    apis: dict[int, tuple[int, int]]
+    features: dict[str, tuple[int, int]]
+    features_epoch: int
+    """Of a cluster without KRaft."""
+    broker: str
+    broker_gone: frozenset[str]
+    topic: str
+    topic_gone: frozenset[str]
+
+
+@cache
+def table(name: str) -> Table:
+    """The table of a release, which is one of NAMES, and not the newest."""
+    text = (Path(__file__).parent / f"{name}.tsv").read_text(encoding="utf-8")
+    sections: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        if line.startswith("["):
+            lines = sections.setdefault(line.strip("[]"), [])
+        elif line:
+            lines.append(line)
+    about = dict(line.split() for line in sections["about"])
+    ranges = {
+        kind: {words[0]: (int(words[1]), int(words[2])) for words in map(str.split, sections[kind])}
+        for kind in ("apis", "features")
+    }
+    broker, broker_gone = _configs(sections["broker"])
+    topic, topic_gone = _configs(sections["topic"])
+    return Table(
+        name,
+        about["version"],
+        about["newer"],
+        {int(key): versions for key, versions in ranges["apis"].items()},
+        ranges["features"],
+        int(about["features_epoch"]),
+        broker,
+        broker_gone,
+        topic,
+        topic_gone,
+    )
+
+
+def _configs(lines: list[str]) -> tuple[str, frozenset[str]]:
+    """The rows, and the names of what the release lacks."""
+    gone = [line for line in lines if line.startswith("-")]
+    return "\n".join(line for line in lines if line not in gone), frozenset(g[1:] for g in gone)
+
+
+def older_capabilities(name: str) -> frozenset[str]:
+    """The capabilities that a release has not as the newest has them."""
+    return frozenset(
+        capability
+        for line in CHANGED.strip().splitlines()
+        if numbers(name) < numbers(line.split()[0])
+        for capability in line.split()[1:]
+    )
+
+
+def numbers(name: str) -> tuple[int, ...]:
+    """The numbers of a release, to be compared: (0, 11, 0). Raises ValueError."""
+    return tuple(map(int, name.split(".")))
+
+
+def find(text: str) -> str:
+    """The release of a version, as people write it: "2.7", "2.7.2", "0.11".
+
+    Raises ValueError for others, naming the nearest.
+    """
+    for name in NAMES:
+        is_line = text.startswith("0.") and text.count(".") == 1 and name.startswith(f"{text}.")
+        if text == name or text.startswith(f"{name}.") or is_line:
+            return name
+    there = f"there are {', '.join(NAMES)}"
+    try:
+        asked = numbers(text)
+    except ValueError:
+        raise ValueError(f"no release {text!r} of Kafka here; {there}") from None
+    known = NAMES[::-1]
+    # The newest that is not newer: what a client of the release asked for can talk to.
+    older = [name for name in known if numbers(name) <= asked]
+    nearest = older[-1] if older else known[0]
+    raise ValueError(f"no release {text!r} of Kafka here, the nearest is {nearest}; {there}")

@@ -1,0 +1,1 @@
+"""The tables of releases: how they are made, and that they are what running brokers say."""

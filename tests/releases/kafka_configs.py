@@ -1,0 +1,113 @@
+"""The configs of a release, as Kafka's own classes print them for its documentation."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+from html import unescape
+from typing import NamedTuple
+
+from odradek.compat.java.jars import classpath, jars, java
+
+_BROKER = ("kafka.server.KafkaConfig",)
+_TOPIC = ("org.apache.kafka.storage.internals.log.LogConfig", "kafka.log.LogConfig")
+_TAG = re.compile(r"<[^>]*>")
+_MODES = {"cluster-wide": "cluster", "per-broker": "broker"}
+_HINT = re.compile(r"^(-?[0-9.]+) \(.*\)$")
+_RANGE = re.compile(r"\[(-?[0-9.]+)?,?\.\.\.(?:,(-?[0-9.]+))?\]")
+_DOTTED = ("0.8.0", "0.8.1")
+
+
+class Config(NamedTuple):
+    """A config as the documentation has it."""
+
+    kind: str
+    default: str
+    valid: str
+    mode: str
+    server_default: str
+
+
+@cache
+def broker_configs(version: str) -> dict[str, Config]:
+    """Those of a broker, by name."""
+    return _printed(version, _BROKER)
+
+
+@cache
+def topic_configs(version: str) -> dict[str, Config]:
+    """Those of a topic, by name."""
+    return _printed(version, _TOPIC)
+
+
+def _printed(version: str, classes: tuple[str, ...]) -> dict[str, Config]:
+    for name in classes:
+        command = [java(), "-cp", classpath(jars(version)), name]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        found = _of_list(done.stdout) or _of_table(done.stdout)
+        if found:
+            return found
+    raise LookupError(f"Kafka {version} prints no configs by {classes}")
+
+
+def _of_list(page: str) -> dict[str, Config]:
+    """Since 2.6: a heading for each, and a table of two columns."""
+    found = {}
+    for part in page.split("<h4>")[1:]:
+        heading, _, rest = part.partition("</h4>")
+        rows = re.findall(r"<tr><th>(.*?):</th><td>(.*?)</td></tr>", rest, re.DOTALL)
+        found[_text(heading)] = _config({_text(k).lower(): _text(v) for k, v in rows})
+    return found
+
+
+def _of_table(page: str) -> dict[str, Config]:
+    """Before: one table."""
+    names = [_text(each).lower() for each in re.findall(r"<th>(.*?)</th>", page, re.DOTALL)]
+    found = {}
+    for row in re.findall(r"<tr>\s*(<td>.*?)</tr>", page, re.DOTALL):
+        cells = [_text(each) for each in re.findall(r"<td>(.*?)</td>", row, re.DOTALL)]
+        values = dict(zip(names, cells, strict=False))
+        found[values["name"]] = _config(values)
+    return found
+
+
+def _config(values: dict[str, str]) -> Config:
+    default = _HINT.sub(r"\1", values["default"])
+    mode = _MODES.get(values.get("update mode", values.get("dynamic update mode", "")), "")
+    server = values.get("server default property", "")
+    return Config(values["type"].upper(), default, values.get("valid values", ""), mode, server)
+
+
+def _text(html: str) -> str:
+    return unescape(_TAG.sub("", html)).strip()
+
+
+def rule_of(config: Config) -> str | None:
+    """The valid values in the words of config/definition.py; None if it has none for them."""
+    valid = config.valid
+    if not valid:
+        return "*"
+    if found := _RANGE.fullmatch(valid.replace(" ", "")):
+        low, high = (each if each is None else each.removesuffix(".0") for each in found.groups())
+        return f"{low or ''}..{high or ''}"
+    if "non-empty string" in valid:
+        return "!"
+    items = valid.strip("[]").split(", ")
+    if items[0] in _DOTTED:
+        short = dict.fromkeys([*items, *(each.partition("-")[0] for each in items)])
+        return rf"version:({'|'.join(map(re.escape, short))})(\..*)?"
+    if valid.startswith("[") and all(re.fullmatch(r"[\w.:-]+", item) for item in items):
+        return ("repeated:" if config.kind == "LIST" else "") + "|".join(items)
+    return None
+
+
+def row_of(name: str, config: Config, newer: Config | None, rule: str | None) -> list[str]:
+    """The lines of a table for a config; `rule` is that of the newer release."""
+    default = {"null": "-", "": "-"}.get(config.default, config.default).replace(" ", "")
+    is_same = newer is not None and newer.valid == config.valid
+    rule = rule if is_same else (rule_of(config) or rule)
+    lines = [f"{name} {config.kind} {default} {rule or '*'} {config.mode}".rstrip()]
+    if config.server_default:
+        lines.append(f"    from {config.server_default}")
+    return lines

@@ -1,0 +1,113 @@
+"""`python -m tests.releases.record [NAME ...]`: ask a running broker of each release, and write its
+table (emulator/releases/tables.py says what is in one). Needs Java and Kafka's archives.
+
+Of 0.8.2 the APIs are those of its sources: it has no ApiVersions, and takes whatever version a
+request claims. It prints no configs either: what its topics and brokers lack of 0.10.2 is here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import odradek.emulator.releases
+from odradek.compat.real_kafka import RealKafka
+from odradek.emulator.base.release import KAFKA_4_3, release_named
+from odradek.emulator.config.release_tables import config_tables
+from odradek.emulator.releases.tables import NAMES, NEWEST, numbers
+from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+from tests.differential.engine.asker import Asker
+
+from .brokers import VERSIONS
+from .kafka_configs import Config, broker_configs, row_of, topic_configs
+
+FOLDER = Path(odradek.emulator.releases.__file__).parent
+_APIS_0_8_2 = {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 1), 9: (0, 1), 10: (0, 0)}
+_TOPIC_0_8_2 = """
+compression.type message.format.version message.timestamp.difference.max.ms message.timestamp.type
+min.compaction.lag.ms preallocate follower.replication.throttled.replicas
+leader.replication.throttled.replicas
+"""
+_WITH_FEATURES = (2, 4)
+
+
+def main(names: list[str]) -> int:
+    """Write the tables of these releases, or of all."""
+    for name in names or NAMES[1:]:
+        record(name)
+    return 0
+
+
+def record(name: str) -> None:
+    """Write the table of one."""
+    newer = NAMES[NAMES.index(name) - 1]
+    answer = asked(name)
+    apis = ranges(name, answer)
+    known = {f.name: (f.min_version, f.max_version) for f in answer.supported_features}
+    # What node of the newest knows of a feature, in the order of its answers, is no part of this.
+    lines = ["[about]", f"version {VERSIONS[name]}", f"newer {newer}"]
+    lines += [f"features_epoch {answer.finalized_features_epoch if numbers(name) < (3, 0) else -1}"]
+    lines += ["[apis]", *(f"{key} {first} {last}" for key, (first, last) in apis.items())]
+    lines += ["[features]", *(f"{each} {a} {b}" for each, (a, b) in known.items())]
+    lines += ["[broker]", *_rows(name, newer, is_topic=False)]
+    lines += ["[topic]", *_rows(name, newer, is_topic=True)]
+    (FOLDER / f"{name}.tsv").write_text("\n".join(lines) + "\n")
+    print(f"{name}: {len(apis)} APIs, {len(lines)} lines", flush=True)
+
+
+def asked(name: str) -> ApiVersionsResponse:
+    """What a broker of the release answers to ApiVersions; nothing where it has none."""
+    if numbers(name) < (0, 10):
+        return ApiVersionsResponse(api_keys=[])
+    with RealKafka(VERSIONS[name]) as kafka:
+        host, _, port = kafka.bootstrap_servers.partition(":")
+        asker = Asker((host, int(port)))
+        plain: ApiVersionsResponse = asker.ask(ApiVersionsRequest(), 0)
+        last = {each.api_key: each.max_version for each in plain.api_keys}[18]
+        who = ApiVersionsRequest(client_software_name="odradek", client_software_version="1")
+        newest: ApiVersionsResponse = asker.ask(who, last)
+        asker.close()
+        return newest
+
+
+def ranges(name: str, answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
+    """The APIs of an answer, by key."""
+    if numbers(name) < (0, 10):
+        return _APIS_0_8_2
+    found = {each.api_key: (each.min_version, each.max_version) for each in answer.api_keys}
+    return dict(sorted(found.items()))
+
+
+def _rows(name: str, newer: str, *, is_topic: bool) -> list[str]:
+    """What a release has otherwise than the next newer one."""
+    if name == "3.9":
+        return []  # config/kafka_3_9.py
+    if name == "0.8.2":
+        return [f"-{each}" for each in _TOPIC_0_8_2.split()] if is_topic else []
+    configs = topic_configs if is_topic else broker_configs
+    mine, theirs = configs(VERSIONS[name]), configs(VERSIONS[newer])
+    tables = config_tables(KAFKA_4_3 if newer == NEWEST else release_named(newer))
+    definitions = tables.topic if is_topic else tables.broker
+    lines = [f"-{each}" for each in theirs if each not in mine and each in definitions]
+    for each, config in mine.items():
+        if _differs(config, theirs.get(each)):
+            known = definitions.get(each)
+            lines += row_of(each, config, theirs.get(each), known and (known.rule or "*"))
+    return lines
+
+
+def _differs(one: Config, other: Config | None) -> bool:
+    """Whether it is more than a word of documentation, or how a range is written."""
+    if other is None:
+        return True
+    return [_plain(each) for each in one] != [_plain(each) for each in other]
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"[\s\"]", "", text)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
