@@ -94,7 +94,7 @@ _OFTEN_WITH_3_9 = {
 
 
 def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Sequence_:
-    """The sequence of a seed, of one of these kinds."""
+    """The sequence of a seed, of one of these kinds, without what the release has no API for."""
     random = Random(seed)
     often = _OFTEN_WITH_3_9 if served.converts else _OFTEN
     name = random.choice(
@@ -103,7 +103,7 @@ def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Seque
     steps = [*beginning(random), *KINDS[name](random, served)]
     if name in _WRITES_GROUPS and not served.converts:
         steps += [Sleep(WRITTEN_S), Ask(written(), 12)]
-    return Sequence_(f"{name}, seed {seed}", tuple(steps))
+    return Sequence_(f"{name}, seed {seed}", tuple(step for step in steps if served.serves(step)))
 
 
 def beginning(random: Random) -> Steps:

@@ -14,7 +14,7 @@ from odradek.wire.api.produce import ProduceRequest
 
 from .asker import Asker
 from .side import Side
-from .steps import Ask
+from .steps import Ask, Step
 
 Range = tuple[int, int]
 """The first and the last version of an API."""
@@ -59,6 +59,10 @@ class Served:
             request: (first, last) for request, (first, last) in common.items() if first <= last
         }
         return cls(both, clusters)
+
+    def serves(self, step: Step) -> bool:
+        """Whether both have the API that a step asks."""
+        return not isinstance(step, Ask) or type(step.request) in self.ranges
 
     def version(self, step: Ask) -> int:
         """The version of a step: its own, or the newest that both serve."""
