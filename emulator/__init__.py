@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .config.configs import ConfigError as ConfigError
     from .embedded.embedded import Embedded as Embedded
     from .security.token_endpoint import TokenEndpoint as TokenEndpoint
-    from .snapshots.errors import StateError as StateError
+    from .snapshots.archive import StateError as StateError
     from .snapshots.snapshot import Snapshot as Snapshot
 
 __all__ = [

@@ -14,7 +14,7 @@ from .config.configs import BrokerConfig, TopicConfig
 from .partitions.fetch_sessions import SessionCache
 
 if TYPE_CHECKING:
-    from .partitions.topic import Topic
+    from .partitions.partition import Topic
 
 
 class Broker:

@@ -27,8 +27,7 @@ from .base.addresses import bracketed
 from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
-from .snapshots.downtime import check_up
-from .snapshots.exchange import exchange
+from .snapshots.downtime import check_up, exchange
 
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 30
@@ -178,7 +177,7 @@ class BrokerThread:
         return threading.current_thread() is self._thread
 
     def exchange(self, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None:
-        """Serve another cluster instead: see snapshots/exchange.py. If there is none to serve then,
+        """Serve another cluster instead: see snapshots/downtime.py. If there is none to serve then,
         the broker stops. Raises RuntimeError in the broker's thread, and what `make` raises."""
         if self.is_current:
             raise RuntimeError(_OWN_STATE)

@@ -35,21 +35,20 @@ from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
 from .control.telling import Telling
 from .groups import open_groups
+from .maintenance.expiry import ProducerExpiry, TokenExpiry
 from .maintenance.log_manager import LogManager, say_what_is_wrong
 from .maintenance.metadata_snapshots import MetadataUpkeep
-from .maintenance.producer_expiry import ProducerExpiry
-from .maintenance.token_expiry import TokenExpiry
-from .metadata.catalogue import Catalogue
 from .metadata.features import Features, check_features
 from .metadata.log import MetadataLog, metadata_log_config
-from .metadata.restart_elections import resign, take_over
 from .metadata.subscribers.broker_configs import BrokerConfigs
 from .metadata.subscribers.topics import Topics
+from .metadata.topic_repair import resign, take_over
 from .metadata.topic_rules import DEFAULT
+from .metadata.topics import Catalogue
 from .net.response_cache import AnswerCache
 from .parameters import INSTANT, KAFKA_TIMING
 from .parameters import scan_limit as checked_scan_limit
-from .replication.gate import ControllerGate
+from .replication.quorum import ControllerGate
 from .replication.replication import Replication
 from .security.security import Security, check_security, key_sets_of
 from .share import open_share
@@ -61,8 +60,7 @@ if TYPE_CHECKING:
     from .metadata.delta import MetadataDelta
     from .metadata.image import MetadataImage
     from .net.serving import Endpoint
-    from .partitions.partition import Partition
-    from .partitions.topic import Topic
+    from .partitions.partition import Partition, Topic
     from .readiness.kafka_timing import KafkaTiming
     from .security.authorizer.authorizer import Authorizer
     from .security.throttling.throttle import Throttle

@@ -73,7 +73,7 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 def run_journal(options: argparse.Namespace) -> int:
     """Run the command; return the exit status."""
-    from ...emulator.control.traffic.errors import NotAJournal
+    from ...emulator.control.traffic.exchange import NotAJournal
 
     try:
         chosen = choose(options)

@@ -74,7 +74,7 @@ def main(given: Sequence[str]) -> int:
 
 def run_replay(options: argparse.Namespace) -> int:
     """Replay, and print what differs."""
-    from ...emulator.control.traffic.errors import NotAJournal
+    from ...emulator.control.traffic.exchange import NotAJournal
 
     try:
         chosen = choose(options)

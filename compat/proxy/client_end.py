@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from ...emulator.net.sockets import reset_when_closed
+from ...emulator.net.protocol import reset_when_closed
 
 if TYPE_CHECKING:
     from ...emulator.net.network.link import Link

@@ -19,13 +19,26 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, cast
 
+from ...emulator.base.call import (
+    ANONYMOUS,
+    PARKED,
+    UNKNOWN_SOFTWARE,
+    Call,
+    ClientSoftware,
+    Ends,
+    Sentinel,
+)
 from ...emulator.base.call import NO_REPLY as NOTHING_SENT
-from ...emulator.base.call import PARKED, Call, Ends, Sentinel
 from ...emulator.base.chain import InterceptedCall, Step
-from ...emulator.base.client import ANONYMOUS, UNKNOWN_SOFTWARE, ClientSoftware
 from ...emulator.base.logger import log
-from ...emulator.control.traffic.exchange import CLOSED, MALFORMED, NO_REPLY, Exchange
-from ...emulator.control.traffic.peer import Address, Peer
+from ...emulator.control.traffic.exchange import (
+    CLOSED,
+    MALFORMED,
+    NO_REPLY,
+    Address,
+    Exchange,
+    Peer,
+)
 from ...wire import Buffer, Error, Request, Response, WireError
 from ...wire.api import API_MODULES, request_class, response_class
 from ...wire.api.fetch import FetchRequest, FetchResponse

@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection, Sequence
 from ...emulator.base.addresses import bracketed, reachable
 from ...emulator.base.journal import Journal
 from ...emulator.base.logger import log
-from ...emulator.control.traffic.peer import Address
+from ...emulator.control.traffic.exchange import Address
 from ...emulator.net.listener import Listener
 from ...emulator.net.network.network import Network
-from ...emulator.net.sockets import bound
+from ...emulator.net.protocol import bound
 from .client_end import LIMIT, ClientEnd
 from .connection import ProxiedConnection
 from .upstream import UpstreamCluster

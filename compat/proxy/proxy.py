@@ -19,8 +19,8 @@ from ...emulator.base.event import Event
 from ...emulator.base.journal import MOST_EVENTS
 from ...emulator.broker_thread import new_event_loop
 from ...emulator.control.rules.rules import Rules
+from ...emulator.control.traffic.exchange import Address
 from ...emulator.control.traffic.journal import RequestJournal
-from ...emulator.control.traffic.peer import Address
 from ...emulator.control.traffic.traffic import Traffic
 from ...wire import Refused
 from ...wire.api.metadata import MetadataRequest

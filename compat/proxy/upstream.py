@@ -18,9 +18,7 @@ from ...emulator.base.chain import Chain
 from ...emulator.base.clock import SystemClock
 from ...emulator.base.journal import Journal
 from ...emulator.control.telling import Telling
-from ...emulator.control.traffic.about import ids_of
-from ...emulator.control.traffic.exchange import Exchange
-from ...emulator.control.traffic.peer import Peer
+from ...emulator.control.traffic.exchange import Exchange, Peer, ids_of
 from ...emulator.control.traffic.traffic import Traffic
 from ...wire import Buffer, Response
 from .sessions import PassedBroker

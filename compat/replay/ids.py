@@ -17,7 +17,7 @@ from collections.abc import Mapping
 from struct import Struct as Packing
 from typing import Any
 
-from ...emulator.control.traffic.about import ids_of
+from ...emulator.control.traffic.exchange import ids_of
 from ...wire import Message, Request, Response, WireError
 from ...wire.batch import batches, checksum
 from ...wire.schema import Struct

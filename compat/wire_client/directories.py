@@ -16,7 +16,7 @@ from ...emulator.base.node import Node
 from ...emulator.base.temporary import TemporaryDirectory
 from ...emulator.cluster import Cluster
 from ...emulator.config.configs import BrokerConfig
-from ...emulator.partitions.topic import Topic
+from ...emulator.partitions.partition import Topic
 from ...storage.checkpoints import META_PROPERTIES, CheckpointError, read_meta_properties
 from .inside import Inside
 from .produced import NewRecord, TopicSeeds

@@ -15,8 +15,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...emulator.base.call import NO_REPLY, PARKED, TEST, Call
-from ...emulator.base.client import ANONYMOUS, ClientSoftware
+from ...emulator.base.call import ANONYMOUS, NO_REPLY, PARKED, TEST, Call, ClientSoftware
 from ...emulator.base.event import Event
 from ...emulator.groups.classic.group import ClassicGroup
 from ...emulator.handlers.registry import SERVED

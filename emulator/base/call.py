@@ -2,22 +2,54 @@
 
 A handler returns a response, or PARKED after keeping the call to answer it later, or NO_REPLY.
 What a request passes before its handler, and its answer afterwards: chain.py.
+
+The client of a connection: its principal, and its software.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from ...wire import Buffer, Request, Response
 from ...wire.codec.messages import write_parts
 from ...wire.frames import Part
 from ...wire.headers import answer_frame
-from .client import ClientSoftware, Principal
 from .turns import Slices
 
 if TYPE_CHECKING:
     from .chain import InterceptedCall
+
+
+class Principal(NamedTuple):
+    """Who a client has authenticated as."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.name}"
+
+
+def told_as(principal: Principal) -> dict[str, str]:
+    """Details of an event that name who did it; none of a client that has not authenticated."""
+    return {} if principal == ANONYMOUS else {"principal": f" ({principal})"}
+
+
+ANONYMOUS = Principal("User", "ANONYMOUS")
+"""The principal of every client of a listener without authentication."""
+
+
+class ClientSoftware(NamedTuple):
+    """The name and version that a client sends in ApiVersions, from v3 on (KIP-511)."""
+
+    name: str
+    version: str
+
+
+UNKNOWN_SOFTWARE = ClientSoftware("unknown", "unknown")
+"""What Kafka takes for the software of a client that has not sent it."""
+
 
 INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"

@@ -45,8 +45,7 @@ from .call import NO_REPLY, PARKED, Sentinel
 from .logger import log
 
 if TYPE_CHECKING:
-    from .call import Call, Sender
-    from .client import Principal
+    from .call import Call, Principal, Sender
 
 Outcome = Response | Sentinel | None
 """What a step returns: None to change nothing, a response to be sent instead, NO_REPLY to send

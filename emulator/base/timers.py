@@ -7,14 +7,20 @@ What changes: anything that happens once, a check that finds something, and what
 
 A heap of deadlines. A cancelled timer stays in it until it reaches the top and is then skipped, so
 the many timers that never fire cost one comparison each.
+
+The deadlines of many keys, cheap to postpone.
+
+A heartbeat postpones its member's deadline; that must not search or sort. So the heap may hold an
+entry that is too early: it is corrected when it reaches the top. To postpone is then one dictionary
+write, and `next` corrects at most what has reached the top since the last call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from heapq import heapify, heappop, heappush
+from collections.abc import Callable, Hashable
+from heapq import heapify, heappop, heappush, heapreplace
 from itertools import count
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 
 class Timer:
@@ -189,3 +195,71 @@ class Timers:
             self._heap = [entry for entry in self._heap if entry[2].callback is not None]
             heapify(self._heap)
             self._dead = 0
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+class Deadlines(Generic[K]):
+    """At most one deadline (milliseconds) for each key."""
+
+    __slots__ = ("_due", "_heap", "_queued", "_sequence")
+
+    def __init__(self) -> None:
+        self._due: dict[K, int] = {}
+        # The moment of the one live heap entry of each key; never later than its deadline.
+        self._queued: dict[K, int] = {}
+        self._heap: list[tuple[int, int, K]] = []
+        self._sequence = 0
+
+    def set(self, key: K, when: int) -> None:
+        """Set the deadline of `key`, replacing any other."""
+        self._due[key] = when
+        queued = self._queued.get(key)
+        if queued is None or when < queued:
+            self._queued[key] = when
+            self._sequence += 1
+            heappush(self._heap, (when, self._sequence, key))
+
+    def clear(self, key: K) -> None:
+        """Forget the deadline of `key`, if it has one."""
+        self._due.pop(key, None)
+
+    def get(self, key: K) -> int | None:
+        """The deadline of `key`, or None."""
+        return self._due.get(key)
+
+    def shift(self, milliseconds: int) -> None:
+        """Every deadline is so much later, or earlier."""
+        self._due = {key: when + milliseconds for key, when in self._due.items()}
+        self._queued = {key: when + milliseconds for key, when in self._queued.items()}
+        self._heap = [(when + milliseconds, order, key) for when, order, key in self._heap]
+
+    def next(self) -> int | None:
+        """The earliest deadline, or None when there is none."""
+        heap = self._heap
+        while heap:
+            when, _, key = heap[0]
+            if self._queued.get(key) != when:  # stale: replaced by an earlier entry
+                heappop(heap)
+                continue
+            due = self._due.get(key)
+            if due == when:
+                return when
+            if due is None:
+                heappop(heap)
+                del self._queued[key]
+            else:
+                self._queued[key] = due
+                self._sequence += 1
+                heapreplace(heap, (due, self._sequence, key))
+        return None
+
+    def pop(self, now: int) -> K | None:
+        """Remove and return the key with the earliest deadline, if it is due at `now`."""
+        when = self.next()
+        if when is None or when > now:
+            return None
+        key = heappop(self._heap)[2]
+        del self._due[key], self._queued[key]
+        return key

@@ -443,7 +443,7 @@ class Embedded:
             yield self._disk.directory()
         elif self._given_dir is not None:
             self._given_dir.mkdir(parents=True, exist_ok=True)
-            from ..snapshots.placing import finish
+            from ..snapshots.images import finish
 
             finish(self._given_dir)
             yield self._given_dir

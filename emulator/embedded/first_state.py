@@ -12,7 +12,7 @@ from ..base.clock import ManualClock, Movable, SystemClock
 from ..base.journal import Journal
 from ..base.release import Release
 from ..control.rules.rules import Rules
-from ..snapshots.errors import StateError
+from ..snapshots.archive import StateError
 from .requests import RequestLog
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def begin_state(kafka: Embedded, home: Path | Directory) -> Snapshot | None:
     if kafka._state is None or not (first or kafka._is_temporary):
         return None
     check_opens(kafka, kafka._state)
-    from ..snapshots.placing import is_empty
+    from ..snapshots.images import is_empty
 
     if kafka._disk is not None:
         is_there, where = bool(kafka._disk.files()), "the disk"
@@ -62,7 +62,7 @@ def begin_state(kafka: Embedded, home: Path | Directory) -> Snapshot | None:
 
 def place(kafka: Embedded, home: str, state: Snapshot | None) -> None:
     """Have the files and the time of a state; of None those of a new broker."""
-    from ..snapshots.placing import place_in, place_on
+    from ..snapshots.images import place_in, place_on
 
     clock = kafka._clock
     image = None if state is None else state.image
@@ -102,7 +102,7 @@ def as_it_was(kafka: Embedded, state: Snapshot, old: Cluster) -> Cluster:
     """The cluster of a restore."""
     place(kafka, old.log_dir.path, state)
     kafka._rules.clear()
-    from ..snapshots.ahead import stay_ahead
+    from ..snapshots.images import stay_ahead
 
     new = reopened(kafka, old, state)
     new.keep_chain(old)

@@ -25,7 +25,7 @@ from .settings import GroupSettings
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Topic
 
 
 class ClusterOffsetsTopic:

@@ -23,10 +23,9 @@ from uuid import uuid4
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
 from ..base.coordinator_errors import as_coordinator
-from ..base.deadlines import Deadlines
 from ..base.java_order import partition_for
 from ..base.journal import Journal
-from ..base.timers import Check
+from ..base.timers import Check, Deadlines
 from .group import Group
 from .records import Decode, Record, decode
 from .settings import GroupSettings

@@ -1,4 +1,4 @@
-"""What happens to groups of any type, told to the journal (base/sentences.py has the sentences)."""
+"""What happens to groups of any type, told to the journal (base/event.py has the sentences)."""
 
 from __future__ import annotations
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from ...wire import Error, Request, Response
 from ...wire.api import response_class
 from ..base.call import Sentinel
+from ..control.rules.answering import own_copy
 from ..control.rules.entries import Entry, sifted
-from ..control.rules.merging import Part, merge
+from ..control.rules.failing import Part, merge
 from ..control.rules.refusing import refused, whole
-from ..control.rules.verbs.answering import own_copy
-from ..security.authorizer.terms import CLUSTER_NAME, OPERATIONS, Kind, Operation
+from ..security.authorizer.acl import CLUSTER_NAME, OPERATIONS, Kind, Operation
 
 if TYPE_CHECKING:
     from ..base.call import Call

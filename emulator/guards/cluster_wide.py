@@ -39,7 +39,7 @@ from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from ...wire.api.unregister_broker import UnregisterBrokerRequest
 from ...wire.api.update_features import UpdateFeaturesRequest
 from ..control.rules.refusing import levels
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import RULES, guards
 from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one

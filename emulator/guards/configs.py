@@ -20,7 +20,7 @@ from ...wire.api.incremental_alter_configs import (
 )
 from ..config.loggers import SET
 from ..metadata.config_changes import LOGGER_RESOURCE, Alteration, Change, Wanted
-from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
+from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES

@@ -18,7 +18,7 @@ from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ...wire.api.sync_group import SyncGroupRequest
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import BITS_UNKNOWN, Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_each, needs_each_topic, needs_one

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from ...wire import Request, Response
 from ...wire.api import response_class
 from ...wire.api.produce import ProduceRequest
-from ..base.call import NO_REPLY, Call
+from ..base.call import NO_REPLY, Call, Principal
 from ..base.chain import Onward, Outcome, Step
-from ..base.client import Principal
-from ..security.authorizer.terms import Kind
+from ..security.authorizer.acl import Kind
 from .asking import Authorization, Denial, PartlyDenied, Verdict
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from ...wire import NO_ID, Error, Request
 from ..control.rules.entries import Entry
 from ..control.rules.places import GROUP, TOPIC, TRANSACTIONAL_ID
 from ..control.rules.refusing import levels
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 
 _IDS_SINCE = 10

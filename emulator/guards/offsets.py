@@ -10,7 +10,7 @@ from typing import Any
 
 from ...wire import Error
 from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_one

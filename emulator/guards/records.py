@@ -17,7 +17,7 @@ from ...wire.api.produce import ProduceRequest
 from ..base.call import NO_REPLY
 from ..metadata.topic_rules import name_problem
 from ..partitions.produced import Produced
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, each_once, needs_each, once

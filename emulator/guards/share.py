@@ -29,7 +29,7 @@ from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
 from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
 from ..handlers.share_acknowledgements import check_member, check_member_id
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one

@@ -12,7 +12,7 @@ from ...wire import Error, Refused
 from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
 from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ..handlers.streams_group_heartbeat import check_topics, required_topics
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import BITS_UNKNOWN, Authorization, Verdict
 from .groups import described_groups
 from .guard import guards

@@ -19,7 +19,7 @@ from ...wire.api.describe_topic_partitions import (
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..control.rules.entries import Entry
 from ..control.rules.places import TOPIC
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, MESSAGES, lacking

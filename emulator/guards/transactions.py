@@ -14,7 +14,7 @@ from ...wire.api.list_transactions import ListTransactionsRequest
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ..config.internal_topics import INTERNAL_TOPICS
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
 from .needs import ERRORS, needs_cluster, needs_each_topic, needs_one

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ..base.call import Call
-from ..base.client import ClientSoftware
+from ..base.call import Call, ClientSoftware
 from ..base.release import Release
 from .registry import SERVED, Served, handles
 

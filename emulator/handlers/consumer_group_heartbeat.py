@@ -19,7 +19,7 @@ from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.java_order import int_order
 from ..groups.consumer.members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
 from ..groups.consumer.messages import Beat
-from ..security.authorizer.terms import Kind, Operation
+from ..security.authorizer.acl import Kind, Operation
 from .registry import handles
 
 if TYPE_CHECKING:

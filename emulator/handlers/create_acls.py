@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.create_acls import CreateAclsRequest, CreateAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
-from ..security.authorizer.acl import Acl
-from ..security.authorizer.changes import create
+from ..security.authorizer.acl import Acl, create
 from .registry import handles
 
 if TYPE_CHECKING:

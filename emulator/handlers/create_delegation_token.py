@@ -12,8 +12,7 @@ from ...wire.api.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
-from ..base.call import Call
-from ..base.client import Principal
+from ..base.call import Call, Principal
 from ..security.delegation_tokens import check_allowed, check_owner, created
 from .registry import handles
 

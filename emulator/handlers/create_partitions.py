@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
-from ..base.call import Call
-from ..base.client import told_as
+from ..base.call import Call, told_as
 from ..metadata.topic_rules import LARGEST_REQUEST
 from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..metadata.topic_plans import NewPartitions
+    from ..metadata.topics import NewPartitions
 
 Asked = CreatePartitionsRequest.Topic
 Answer = CreatePartitionsResponse.Result

@@ -15,17 +15,16 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
-from ..base.call import Call
-from ..base.client import told_as
+from ..base.call import Call, told_as
 from ..config.rows import describe_created_topic
-from ..metadata.topic_plans import check_new_name, null_configs
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
+from ..metadata.topics import check_new_name, null_configs
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import TopicConfig
-    from ..metadata.topic_plans import NewTopic
+    from ..metadata.topics import NewTopic
 
 Asked = CreateTopicsRequest.Topic
 Answer = CreateTopicsResponse.Topic

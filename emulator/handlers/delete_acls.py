@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
-from ..security.authorizer.acl import Acl, AclFilter
-from ..security.authorizer.changes import delete
+from ..security.authorizer.acl import Acl, AclFilter, delete
 from .create_acls import NO_AUTHORIZER
 from .registry import handles
 

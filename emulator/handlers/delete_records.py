@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
-from ..base.call import Call
-from ..base.client import told_as
+from ..base.call import Call, told_as
 from .registry import handles
 
 if TYPE_CHECKING:

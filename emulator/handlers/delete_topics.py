@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ...wire.stored.cluster import RemoveTopicRecord
-from ..base.call import Call
-from ..base.client import told_as
+from ..base.call import Call, told_as
 from .one_change import write_together
 from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Topic
 
 Answer = DeleteTopicsResponse.Topic
 

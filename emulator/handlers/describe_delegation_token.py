@@ -10,8 +10,7 @@ from ...wire.api.describe_delegation_token import (
     DescribeDelegationTokenResponse,
 )
 from ...wire.stored.cluster import DelegationTokenRecord
-from ..base.call import Call
-from ..base.client import Principal
+from ..base.call import Call, Principal
 from ..security.delegation_tokens import check_allowed, seen_by
 from .registry import handles
 

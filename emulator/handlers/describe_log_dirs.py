@@ -18,7 +18,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Topic
 
 
 Result = DescribeLogDirsResponse.Result

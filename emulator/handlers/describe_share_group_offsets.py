@@ -19,7 +19,7 @@ from ...wire.api.describe_share_group_offsets import (
 )
 from ..base.call import Call
 from ..base.java_order import id_order, int_order
-from ..partitions.topic import Topic
+from ..partitions.partition import Topic
 from ..share.state import UNINITIALIZED, ShareKey
 from ..share.state_batches import NO_OFFSET
 from .registry import handles

@@ -28,7 +28,7 @@ from .registry import handles
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..metadata.image import MetadataImage
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Topic
 
 Answer = DescribeTopicPartitionsResponse.Topic
 Cursor = DescribeTopicPartitionsResponse.Cursor

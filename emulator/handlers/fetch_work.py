@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import TEST, Call
-from ..base.sentences import READ_UNCOMMITTED as TOLD_UNCOMMITTED
+from ..base.event import READ_UNCOMMITTED as TOLD_UNCOMMITTED
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .closest_replica import NO_REPLICA, closest

@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
-from ..base.call import Call
-from ..base.client import told_as
+from ..base.call import Call, told_as
+from ..base.event import AUTO_CREATED
 from ..base.logger import log
 from ..base.node import alive
-from ..base.sentences import AUTO_CREATED
 from ..base.turns import Slices, each_of
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
@@ -30,8 +29,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.partition import Partition
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Partition, Topic
 
 
 Answer = MetadataResponse.Topic

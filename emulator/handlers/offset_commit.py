@@ -20,7 +20,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Topic
 
 Answered = OffsetCommitResponse.Topic
 Partition = Answered.Partition

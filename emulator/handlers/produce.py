@@ -48,8 +48,7 @@ from .registry import Outcome, handles
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import TopicConfig
-    from ..partitions.partition import Partition
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Partition, Topic
 
 Answer = ProduceResponse.Topic
 _ALL = -1

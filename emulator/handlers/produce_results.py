@@ -9,8 +9,8 @@ from ...wire import Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ...wire.batch import TRANSACTIONAL, BatchHeader
 from ..base.call import Call, Sentinel
+from ..base.event import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.journal import Journal
-from ..base.sentences import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..partitions.produced_batches import RecordsRejected
 from .flushed_answers import Acknowledged, once_flushed
 from .node_endpoints import endpoints
@@ -18,8 +18,7 @@ from .node_endpoints import endpoints
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import TopicConfig
-    from ..partitions.partition import Partition
-    from ..partitions.topic import Topic
+    from ..partitions.partition import Partition, Topic
 
 Result = ProduceResponse.Topic.Partition
 Endpoint = ProduceResponse.NodeEndpoint

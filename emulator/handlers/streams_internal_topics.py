@@ -12,7 +12,7 @@ from ..groups.streams.configured import InternalTopic
 from ..groups.streams.creation_errors import CreationErrors
 from ..groups.streams.messages import StreamsAnswer
 from ..groups.streams.states import Status, StatusCode
-from ..security.authorizer.terms import CLUSTER_NAME, Kind, Operation
+from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .create_topics import create_topics
 
 if TYPE_CHECKING:

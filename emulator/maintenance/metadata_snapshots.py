@@ -5,7 +5,7 @@ Rules (Kafka's, but for one):
   were appended since the last one, and, if any were, `metadata.log.max.snapshot.interval.ms` (1 h)
   after it; 0 ms is never.
 - At a clean stop one is written when 1 MiB of records were appended: a restart of thousands of
-  partitions adds that much (metadata/restart_elections.py), and each start would replay more. This
+  partitions adds that much (metadata/topic_repair.py), and each start would replay more. This
   rule is not Kafka's.
 - The oldest snapshot is deleted, and with it the log before the next one, when log and snapshots
   together are larger than `metadata.max.retention.bytes` (100 MiB), or when its last record is

@@ -28,8 +28,8 @@ from ..config.definition import ConfigError, Definition, Kind
 from ..config.group import GROUP_RESOURCE, check_group
 from ..config.loggers import APPEND, DELETE, SET, SUBTRACT
 from .image import BROKER_RESOURCE, TOPIC_RESOURCE
-from .topic_records import config_records
 from .topic_rules import check_name
+from .topics import config_records
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -8,7 +8,7 @@ start:
   they subscribed. A new subscriber is told of everything at once, so a start is a change of an
   empty cluster.
 
-What is read at the start: the newest snapshot and the log after it (replay.py).
+What is read at the start: the newest snapshot and the log after it.
 
 What is written: one batch per change, in the leader epoch of the last record read or a later one,
 in the record versions of the directory's metadata.version. A new log begins with the features that
@@ -19,18 +19,43 @@ precedes them is deleted. There is no snapshot where records were skipped: it wo
 Left out: Kafka's LeaderChange, registrations of controllers, and NoOps: it needs none of them and
 writes its own when it opens the directory.
 Source: KIP-595, KIP-630, KIP-631; directories of Kafka 4.3.1.
+
+`quorum-state`: the last epoch and vote of a KRaft node, in JSON, next to its metadata log.
+
+    {"clusterId":"","leaderId":7,"leaderEpoch":1,"votedId":-1,"appliedOffset":0,
+     "currentVoters":[{"voterId":7}],"data_version":0}
+
+Without it Kafka opens a log, but warns that the log is ahead of the vote. So it is written, with
+this node as the leader of the epoch in which the log is written, unless there is one of that epoch
+or a later one. A file that cannot be read, with which Kafka would not start, is replaced.
+
+Left out: elections; the form with `data_version` 1, of quorums whose voters are in the log, is kept
+as it is, since no epoch is begun here. Source: KIP-595; directories of Kafka 4.3.1.
+
+Reading the metadata log at a start: the newest snapshot, and the log after it.
+
+Rules:
+- The newest snapshot counts. A damaged one is skipped with a warning; then the one before it
+  counts, and more of the log, if the log still has it.
+- A directory that was formatted and never started has its features in `bootstrap.checkpoint`.
+- A record that is not known here (a newer Kafka's) is skipped with a warning.
+
+Left out: repairs; the storage has already truncated a torn tail. Source: KIP-630.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TypedDict
 
-from ...storage import Log, LogConfig, LogDirectory
+from ...storage import Directory, Log, LogConfig, LogDirectory, LogDirectoryError
 from ...wire import Error, Refused
 from ...wire.batch import read_header
+from ...wire.errors import WireError
+from ...wire.records import Record, read_records
 from ...wire.stored.cluster import (
     AbortTransactionRecord,
     BeginTransactionRecord,
@@ -41,24 +66,167 @@ from ...wire.stored.cluster import (
     PartitionRecord,
     ProducerIdsRecord,
     ZkMigrationStateRecord,
+    read_record,
 )
-from ...wire.stored.control import ControlRecord
+from ...wire.stored.control import ControlRecord, read_control_record
 from ..base.clock import Clock
+from ..base.logger import log
 from ..base.release import KAFKA_4_3, Release
 from ..config.configs import BrokerConfig
 from .delta import MetadataDelta, Subscriber
 from .features import METADATA_VERSION, NEW_FEATURES, check_known, initial_features
-from .image import BROKER_RESOURCE
-from .quorum_state import keep_quorum_state
-from .replay import Replayed, replay
+from .image import BROKER_RESOURCE, MetadataImage
 from .snapshot import (
     MIGRATION_SINCE,
+    Contents,
     SnapshotId,
     control_batch,
     data_batch,
     read_snapshot,
+    snapshots_in,
     write_snapshot,
 )
+
+QUORUM_STATE = "quorum-state"
+
+
+def keep_quorum_state(home: Directory, node_id: int, epoch: int) -> None:
+    """Write the file unless there is one of `epoch` or later. Raises OSError."""
+    if _stored_epoch(home) >= epoch:
+        return
+    state = {
+        "clusterId": "",
+        "leaderId": node_id,
+        "leaderEpoch": epoch,
+        "votedId": -1,
+        "appliedOffset": 0,
+        "currentVoters": [{"voterId": node_id}],
+        "data_version": 0,
+    }
+    home.write_atomic(QUORUM_STATE, json.dumps(state, separators=(",", ":")).encode())
+
+
+def is_malformed(home: Directory) -> bool:
+    """Whether there is a file that cannot be read. Raises OSError."""
+    try:
+        return home.exists(QUORUM_STATE) and type(_read(home)) is not int
+    except (ValueError, KeyError, TypeError):
+        return True
+
+
+def _read(home: Directory) -> object:
+    return json.loads(home.read_bytes(QUORUM_STATE))["leaderEpoch"]
+
+
+def _stored_epoch(home: Directory) -> int:
+    """The epoch on disk; -1 if there is none that can be read."""
+    if not home.exists(QUORUM_STATE):
+        return -1
+    try:
+        epoch = _read(home)
+    except (ValueError, KeyError, TypeError) as error:
+        log.warning(
+            "%s of the metadata log is replaced, it cannot be read: %r", QUORUM_STATE, error
+        )
+        return -1
+    return epoch if isinstance(epoch, int) else -1
+
+
+BOOTSTRAP = "bootstrap.checkpoint"
+NO_SNAPSHOT = SnapshotId(0, 0)
+
+
+@dataclass
+class Replayed:
+    """What was found."""
+
+    image: MetadataImage = field(default_factory=MetadataImage)
+    snapshot: SnapshotId = NO_SNAPSHOT
+    """The one that counted."""
+    snapshots: list[SnapshotId] = field(default_factory=list)
+    """Those that are left for the next start, up to that one."""
+    last_timestamp: int = 0
+    """Of the last record, in ms."""
+    log_bytes: int = 0
+    """How much of the log comes after the snapshot."""
+
+
+def replay(root: Directory, home: Directory, stored: Log) -> Replayed:
+    """Read everything: `root` is the log directory, `home` that of the metadata log in it.
+
+    Raises LogDirectoryError if the log begins where no snapshot ends, Refused
+    (KAFKA_STORAGE_ERROR) for a log that cannot be read, OSError.
+    """
+    found = Replayed()
+    _replay_newest_snapshot(home, found)
+    if stored.log_start_offset > found.snapshot.end:
+        raise LogDirectoryError(
+            f"the metadata log of {root.path} begins at offset {stored.log_start_offset}, "
+            "and there is no snapshot that reaches it"
+        )
+    _replay_log(stored, found)
+    if not found.image.features and root.exists(BOOTSTRAP):
+        contents = read_snapshot(root, BOOTSTRAP)
+        if contents is not None:
+            _replay_contents(contents, found.image)
+    return found
+
+
+def _replay_newest_snapshot(home: Directory, found: Replayed) -> None:
+    candidates = snapshots_in(home)
+    while candidates:
+        contents = read_snapshot(home, candidates[-1].name)
+        if contents is not None:
+            _replay_contents(contents, found.image)
+            found.snapshot, found.snapshots = candidates[-1], candidates
+            found.last_timestamp = contents.last_timestamp
+            return
+        candidates.pop()
+
+
+def _replay_contents(contents: Contents, image: MetadataImage) -> None:
+    for control in contents.controls:
+        image.replay_control(control)
+    _replay_records(contents.records, 0, image)
+
+
+def _replay_log(stored: Log, found: Replayed) -> None:
+    """Replay what the log has after the snapshot. Raises Refused for damage."""
+    first = found.snapshot.end
+    for header, chunk, pos in stored.reader.batches_from(first):
+        records = read_records(chunk, pos)
+        if header.is_control:
+            _replay_controls(records, first, found.image)
+        else:
+            _replay_records(records, first, found.image)
+        found.last_timestamp = header.max_timestamp
+        found.log_bytes += header.size
+
+
+def _replay_controls(records: Iterable[Record], first: int, image: MetadataImage) -> None:
+    for record in records:
+        if record.offset < first:
+            continue
+        try:
+            image.replay_control(read_control_record(record.key or b"", record.value or b""))
+        except WireError as error:
+            image.is_partial = True
+            log.warning("metadata log, offset %d: passed over: %s", record.offset, error)
+
+
+def _replay_records(records: Iterable[Record], first: int, image: MetadataImage) -> None:
+    delta = MetadataDelta()  # nobody has subscribed yet
+    for record in records:
+        if record.offset < first:
+            continue
+        try:
+            message, _ = read_record(record.value or b"")
+        except WireError as error:
+            image.is_partial = True
+            log.warning("metadata log, offset %d: passed over: %s", record.offset, error)
+            continue
+        image.replay(message, delta)
+
 
 TOPIC = "__cluster_metadata"
 TOPIC_ID = bytes(15) + b"\1"

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 from ...wire import Buffer, Response, WireError
 from ...wire.frames import JOINED, SMALL, Frame, Frames, Part, pieces
 from ...wire.frames import frame as framed
-from ..base.call import PARKED, Call, Ends, Sentinel
-from ..base.client import ANONYMOUS, UNKNOWN_SOFTWARE
+from ..base.call import ANONYMOUS, PARKED, UNKNOWN_SOFTWARE, Call, Ends, Sentinel
 from ..base.logger import log
 from ..base.real_time import perf_counter
 from ..base.turns import Slices

@@ -15,8 +15,7 @@ from ...wire.api.api_versions import ApiVersionsRequest
 from ...wire.codec.messages import read_message
 from ...wire.frames import Frame
 from ...wire.headers import RequestHeader
-from ..base.call import Call
-from ..base.client import ANONYMOUS, Principal
+from ..base.call import ANONYMOUS, Call, Principal
 from ..base.java_order import hash_map_order
 from ..config.listener_configs import ListenerConfig
 from ..handlers.api_versions import api_versions, note_software, unknown_version
@@ -70,7 +69,7 @@ def _fail(connection: Connection, login: Login, step: Step) -> None:
         *(_shortened(login.user), _shortened(login.mechanism), step.failure),
         *(connection.listener, _shortened(connection.client_id), connection.client_host),
     )
-    from .secured import tell_failure
+    from .tls import tell_failure
 
     tell_failure(cluster, failure, _shortened(connection.name))
     delay_ms: int = _config(connection).get("connection.failed.authentication.delay.ms")

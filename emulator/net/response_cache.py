@@ -14,7 +14,7 @@ from struct import Struct
 
 from ...wire import Buffer, Response
 from ...wire.frames import JOINED, Part
-from ..base.client import ClientSoftware
+from ..base.call import ClientSoftware
 from ..metadata.delta import MetadataDelta
 from ..metadata.image import MetadataImage
 

@@ -9,6 +9,8 @@ A sendfile from segment to socket was tried and is no faster than the mapping. A
 broker's CPU with mappings, 0.11-0.15 s with sendfile, at the same throughput, which is the
 client's limit; 0.10-0.24 s copied by pread, which is slower with 12 partitions. Also sendfile does
 not work under TLS, and asyncio and uvloop do not allow waiting for the socket of a transport.
+
+Alarm: rings on an event loop when the first of some timers is due.
 """
 
 from __future__ import annotations
@@ -27,19 +29,71 @@ from ..metadata.delta import MetadataDelta
 from ..metadata.image import BROKER_RESOURCE, MetadataImage
 from ..replication.brokers import BrokerState, Process
 from ..security.listeners import PLAINTEXT
-from .alarm import Alarm
 from .connections import Connections
 from .listener import Listener
 from .network.fault import DOWN, UP, Effect, Fault
 from .network.network import Network
-from .protocol import ClientProtocol, FollowingProtocol
+from .protocol import ClientProtocol, FollowingProtocol, bound, copy_of
 from .receive_budget import ROOM_BYTES, ReceiveBudget
-from .sockets import bound, copy_of
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..config.configs import BrokerConfig
-    from .secured import ListenerTls
+    from .tls import ListenerTls
+
+
+class Alarm:
+    """`until` says how many real milliseconds are left until a time of the timers, None if there is
+    no telling; `ring` fires what is due."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        timers: Timers,
+        until: Callable[[int], float | None],
+        ring: Callable[[], object],
+    ) -> None:
+        self._loop = loop
+        self._timers = timers
+        self._until = until
+        self._ring = ring
+        self._handle: asyncio.TimerHandle | None = None
+        self._set_for = 0
+        timers.on_earlier = self._set
+        self._set()  # for what was set before
+
+    def set_anew(self) -> None:
+        """Their time goes on otherwise than it did."""
+        self._cancel()
+        self._set()
+
+    def close(self) -> None:
+        """Ring no more."""
+        self._timers.on_earlier = None
+        self._cancel()
+
+    def _cancel(self) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
+
+    def _set(self) -> None:
+        when = self._timers.next()
+        if when is None or (self._handle is not None and self._set_for <= when):
+            return
+        left = self._until(when)
+        if left is None:
+            return
+        self._cancel()
+        self._set_for = when
+        # Time is counted in whole milliseconds: one more, so as not to wake up just before it.
+        self._handle = self._loop.call_later(max(0.0, left + 1) / 1000, self._rings)
+
+    def _rings(self) -> None:
+        self._handle = None
+        self._ring()
+        self._set()
+
 
 # What transports may hold of answers that are not sent, all together, and one of them.
 _UNSENT_BYTES = 8 << 20
@@ -185,7 +239,7 @@ class Server:
         found = self.cluster.security.listeners.get(listener)
         if found is None or not found.has_tls:
             return None
-        from .secured import ListenerTls
+        from .tls import ListenerTls
 
         return ListenerTls(self, node_id, listener)
 

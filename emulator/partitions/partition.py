@@ -7,6 +7,8 @@ data is woken when it moves: by plain data while nothing is open, else by a mark
 A log that has nothing on disk is opened when it is first asked for, so that a topic of ten thousand
 partitions costs little before.
 That the disk accepts no more is logged at most once a minute for each partition.
+
+A topic: its name, its id, its configs and its partitions.
 """
 
 from __future__ import annotations
@@ -19,12 +21,13 @@ from ...wire import Error, Refused
 from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, place, read_header
 from ...wire.primitives import Buffer
 from ..base.logger import log
+from ..config.configs import TopicConfig
+from ..config.internal_topics import INTERNAL_TOPICS
 from .replicas import Replicas
 
 if TYPE_CHECKING:
     from .acknowledging import AckWait
     from .fetch_waits import Wait
-    from .topic import Topic
 
 
 _SAID_AGAIN_MS = 60_000
@@ -423,3 +426,20 @@ class Partition:
         """Those who wait until their batches are replicated look again."""
         for ack in list(self.acks):
             ack.look()
+
+
+class Topic:
+    """A topic. Its partitions are a list by number."""
+
+    __slots__ = ("config", "id", "is_deleted", "is_internal", "name", "partitions")
+
+    def __init__(self, name: str, topic_id: bytes, config: TopicConfig) -> None:
+        self.name = name
+        self.id = topic_id
+        self.config = config
+        self.partitions: list[Partition] = []
+        self.is_internal = name in INTERNAL_TOPICS
+        self.is_deleted = False
+
+    def __repr__(self) -> str:
+        return f"<topic {self.name}>"

@@ -18,6 +18,8 @@ seeded Random: the same requests in the same order are drawn the same.
 
 Not emulated: a deleted topic, and new partitions, are seen at once (a real node was never seen to
 take longer than its answer); several brokers that learn of a change one after another.
+
+Stages: what is refused with one error until some time, then with the next, then not at all.
 """
 
 from __future__ import annotations
@@ -41,14 +43,38 @@ from ..base.real_time import real_ms
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from . import figures
 from .figures import Figures, drawn, led_after
-from .refusing import coordinator_of, not_found, refused, searched
-from .stages import READY, ReadinessSteps
-from .withheld import Describing, Withheld, answer_for, hide, put_back, withhold
+from .refusing import (
+    Describing,
+    Withheld,
+    answer_for,
+    coordinator_of,
+    hide,
+    not_found,
+    put_back,
+    refused,
+    searched,
+    withhold,
+)
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage, TopicImage
+
+
+class ReadinessSteps:
+    """The stages of a topic, or of a coordinator, in the order of time (real ms)."""
+
+    def __init__(self, *stages: tuple[float, Error]) -> None:
+        self._stages = stages
+
+    def error(self, now: float) -> Error:
+        """What a request is refused with now; NONE when all is ready."""
+        return next((error for until, error in self._stages if now < until), Error.NONE)
+
+
+READY = ReadinessSteps()
+
 
 SEED = 1
 _ADDS_PARTITIONS_SINCE = 12

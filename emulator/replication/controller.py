@@ -8,19 +8,66 @@ Each function judges and returns the records to be written; nothing is changed h
 - A leader tells which replicas are in sync.
 
 Source: KIP-455, KIP-460, KIP-497, KIP-631, KIP-966; semantics O12, O13, O19, O20.
+
+Leaders move back to the preferred replicas, as the controller moves them from time to time.
+
+Every `leader.imbalance.check.interval.seconds` of the cluster's clock, counted from its start, each
+partition that another replica leads is given back to the first of its replicas, if that is in sync
+and at work: the change of an election that somebody asks for. `auto.leader.rebalance.enable=false`
+leaves leaders where they are.
+
+The interval is Kafka's, 300 s, with any `timing`: a leader that a test has moved stays long enough.
+Left out: of more than 1000 such partitions a real controller moves 1000 at once. Source: Kafka's
+broker configs; ReplicationControlManager of 4.3.1, tried on three nodes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.stored.cluster import MetadataRecord, PartitionChangeRecord
 from ..metadata.image import MetadataImage, PartitionImage
 from ..partitions.partition import NO_LEADER
-from .balance import is_imbalanced
 from .brokers import BrokerState
 from .changes import Change, Election, Policy
+
+if TYPE_CHECKING:
+    from ..base.timers import Timer
+    from ..cluster import Cluster
+
+
+class Balance:
+    """Looks at the right times for leaders that are not the preferred ones, while there are any."""
+
+    def __init__(self, cluster: Cluster, move_back: Callable[[], None]) -> None:
+        self._cluster = cluster
+        self._move_back = move_back
+        self._start = cluster.clock.now()
+        self._check: Timer | None = None
+
+    def noticed(self, partitions: Iterable[PartitionImage]) -> None:
+        """These have changed: if one of them is led by another replica, look at the next time."""
+        if self._check is None and any(map(is_imbalanced, partitions)):
+            config = self._cluster.config
+            if config.get("auto.leader.rebalance.enable"):
+                every = 1000 * config.get("leader.imbalance.check.interval.seconds")
+                past = (self._cluster.clock.now() - self._start) % every
+                when = self._cluster.clock.now() + every - past
+                self._check = self._cluster.timers.at(when, self._look)
+
+    def _look(self) -> None:
+        self._check = None
+        self._move_back()
+        for topic in self._cluster.metadata.image.topics.values():
+            self.noticed(topic.partitions.values())
+
+
+def is_imbalanced(partition: PartitionImage) -> bool:
+    """Whether another one than the first replica leads."""
+    return partition.leader not in (NO_LEADER, partition.replicas[0])
+
 
 PREFERRED, UNCLEAN = 0, 1
 """The types of an election, as ElectLeaders numbers them."""

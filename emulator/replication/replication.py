@@ -3,7 +3,7 @@
 Data is stored once. A replica whose broker is at work has what the log has; one whose broker is
 not keeps the log end that it had (partitions/replicas.py). What is done about it, and when:
 
-- A stop: the controller moves the leaders away first; the broker answers for a while (stopping.py),
+- A stop: the controller moves the leaders away first; the broker answers for a while (leaving.py),
   and is fenced.
 - A kill, a pause: nothing is known of it until the session of the broker ends; then it is fenced.
 - A leader whose follower has not caught up for `replica.lag.time.max.ms` takes it out of the ISR.
@@ -40,13 +40,10 @@ from ..base.node import Registered
 from ..base.timers import Timer
 from ..metadata.features import ELIGIBLE_LEADERS
 from ..partitions.partition import NO_LEADER
-from .balance import Balance
-from .brokers import BrokerState, Process
+from .brokers import BrokerState, Process, Registrations
 from .changes import Policy
-from .controller import Controller
-from .gate import ControllerGate, TimeOut
-from .quorum import NOBODY, Quorum
-from .registrations import Registrations
+from .controller import Balance, Controller
+from .quorum import NOBODY, ControllerGate, Quorum, TimeOut
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -10,9 +10,8 @@ import ssl
 import tempfile
 from typing import Any, NamedTuple
 
-from .jaas import LoginModule, written
 from .login import oauthbearer
-from .mechanisms import PLAIN
+from .mechanisms import PLAIN, LoginModule, written
 from .tls.certificates import Certificate
 
 _MODULES = "org.apache.kafka.common.security"

@@ -4,7 +4,7 @@
   `delegation.token.secret.key`, and stored nowhere. Without that config there are none.
 - One lives `delegation.token.expiry.time.ms` until it is renewed, and at most
   `delegation.token.max.lifetime.ms`, or what was asked for, if that is less. Those that have
-  expired are removed (maintenance/token_expiry.py).
+  expired are removed (maintenance/expiry.py).
 - Owner, requester and renewers may renew and end it, and see it.
 
 Source: KIP-48, KIP-373, KIP-900; Kafka 4.3.1's DelegationTokenControlManager.
@@ -21,11 +21,10 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.stored.cluster import DelegationTokenRecord, RemoveDelegationTokenRecord
-from ..base.call import Call
-from ..base.client import ANONYMOUS, Principal
+from ..base.call import ANONYMOUS, Call, Principal
 from ..config.configs import BrokerConfig
 from ..metadata.image import MetadataImage
-from .authorizer.terms import Kind, Operation
+from .authorizer.acl import Kind, Operation
 from .listeners import PLAINTEXT, SSL
 from .login.scram import ITERATIONS, Known, credential_of
 

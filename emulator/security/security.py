@@ -92,7 +92,7 @@ class Security:
         names = [each.name for each in self.listeners.values() if each.has_tls]
         if not names:
             return
-        from .tls.changes import check_stores
+        from .tls.context import check_stores
 
         for name in names:
             with suppress(ConfigError):  # one that has never been good is not kept
@@ -101,9 +101,9 @@ class Security:
 
     def begin(self, config: ListenerConfig, mechanism: str, now: int) -> Exchange:
         """An exchange by one of a listener's mechanisms."""
+        from .login.exchange import Plain
         from .login.key_sets import KeySets
         from .login.oauthbearer import OAuthBearer
-        from .login.plain import Plain
         from .login.scram import Scram
         from .mechanisms import OAUTHBEARER, PLAIN, passwords_of, validator_of
 

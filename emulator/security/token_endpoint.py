@@ -22,8 +22,8 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from ..base.real_time import wall_time
-from .jaas import LoginModule, written
 from .login.oauthbearer import NAME
+from .mechanisms import LoginModule, written
 from .tls.certificates import TlsUnavailable
 
 _MODULES = "org.apache.kafka.common.security.oauthbearer"

@@ -39,7 +39,7 @@ class ShareSettings(NamedTuple):
 
 
 class Told(NamedTuple):
-    """What has happened to a range of offsets: a kind of event (base/sentences.py)."""
+    """What has happened to a range of offsets: a kind of event (base/event.py)."""
 
     kind: str
     member_id: str

@@ -9,6 +9,8 @@ The first member says what the rest is. A name that ends in `.gz`, `.bz2` or `.x
 any of these is read, whatever its name. Names are checked before anything is written: nothing lands
 outside of its folder. Only its owner may read the file. It is written under another name, and gets
 its own when it is complete.
+
+What may be wrong with a state.
 """
 
 from __future__ import annotations
@@ -25,8 +27,12 @@ from pathlib import Path
 from typing import Any
 
 from ..base.words import number_of
-from .errors import StateError
 from .images import Entry, FolderImage, Image, write_file
+
+
+class StateError(Exception):
+    """A state cannot be used. The text says which, why, and what to do."""
+
 
 FORMAT = 1
 HEAD = "odradek-state.json"

@@ -7,6 +7,20 @@ has left.
   log is synced first, as Kafka does before it answers.
 - What the closing of the old cluster would still write is thrown away.
 - What is a test's and not the broker's goes on: steps of the chain, waits, held clocks.
+
+One cluster in the place of another, on the same sockets.
+
+Clients that are cut find their connections closed, as when a broker is killed. Those that are kept
+do not notice but by the answers: what waits at the old cluster is answered as a broker that has
+restarted would have it asked again.
+
+- JoinGroup and SyncGroup: NOT_COORDINATOR, so members look for their coordinator, and go on.
+- Fetch: nothing, and no session, so clients fetch again and begin a session anew.
+- What else is in progress, for instance a Produce that waits for the disk: the connection is
+  closed.
+
+An answer that is being sent is sent to its end. Requests that were received and not begun are
+served by the new cluster.
 """
 
 from __future__ import annotations
@@ -22,8 +36,9 @@ from typing import TYPE_CHECKING
 from ...storage import LogDirectoryError, MemoryDisk
 from ...storage.naming import CLUSTER_METADATA
 from ...wire import Refused
+from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.logger import log
-from ..replication.gate import ControllerGate
+from ..replication.quorum import ControllerGate
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -104,7 +119,7 @@ class Wreck:
     def finish(self) -> None:
         """Throw away what was done since. Raises OSError."""
         from ...storage.torn_tails import lose_tails
-        from .placing import place_in
+        from .images import place_in
 
         cluster, left = self._server.cluster, self._left
         cluster.close(is_last=True)
@@ -147,3 +162,32 @@ def start_again(server: Server, make: Callable[[Cluster], Cluster]) -> None:
     new.keep_holds(old)
     server.come_back(new)
     new.settle()
+
+
+def exchange(server: Server, make: Callable[[Cluster], Cluster], *, keeps_clients: bool) -> None:
+    """Close the server's cluster, without writing what will be thrown away, and serve the one that
+    `make` returns then, given the closed one. Raises what it raises; then there is none to serve.
+    """
+    old = server.cluster
+    if not keeps_clients:
+        server.cut()
+    old.close(is_last=True)
+    new = make(old)
+    new.watchers = old.watchers
+    new.keep_holds(old)
+    server.move_to(new)
+    if keeps_clients:
+        _answer_parked(server, old)
+
+
+def _answer_parked(server: Server, old: Cluster) -> None:
+    for node_id in old.nodes:
+        old.groups.at(node_id).shut_down()
+    for protocol in list(server.protocols):
+        call = protocol.connection.current
+        if call is not None:
+            if call.api_key == FetchRequest.api_key:
+                call.answer(FetchResponse(responses=[]))
+            else:
+                protocol.connection.close()
+        protocol.go_on()

@@ -25,7 +25,7 @@ from ...storage.naming import name_of
 from ..base.clock import SystemClock
 from ..replication.keeping import Kept, idle_in, kept_of
 from . import archive
-from .errors import StateError
+from .archive import StateError
 from .images import Image, take
 
 if TYPE_CHECKING:

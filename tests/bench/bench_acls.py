@@ -14,12 +14,11 @@ import sys
 import time
 from random import Random
 
-from odradek.emulator.base.client import Principal
+from odradek.emulator.base.call import Principal
 from odradek.emulator.metadata.delta import MetadataDelta
 from odradek.emulator.metadata.image import MetadataImage
-from odradek.emulator.security.authorizer.acl import Acl
+from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.emulator.security.authorizer.authorizer import Authorizer
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
 
 USERS, TEAMS = 1000, 500
 

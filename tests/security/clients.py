@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator.base.client import Principal
+from odradek.emulator.base.call import Principal
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
 from odradek.emulator.security.authorizer.acl import Acl

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from odradek.emulator.security.authorizer.terms import Kind, Operation
+from odradek.emulator.security.authorizer.acl import Kind, Operation
 from odradek.wire import NO_ID, Request
 from odradek.wire.api import request_class
 from odradek.wire.records import NewRecord, build_batch

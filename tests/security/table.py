@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.terms import Pattern, Permission
+from odradek.emulator.security.authorizer.acl import Acl, Pattern, Permission
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 
 from tests.requests.committed_offsets import commit_all

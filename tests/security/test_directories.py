@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 from odradek.compat import Unavailable
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
+from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.wire.api.delete_acls import DeleteAclsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 

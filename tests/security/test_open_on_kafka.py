@@ -8,8 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from odradek.compat import Unavailable
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
+from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.wire import Error
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from odradek.compat import Unavailable
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
+from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.wire import Error
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRequest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.metadata.config_changes import plan_broker_configs
 from odradek.emulator.metadata.image import BROKER_RESOURCE
-from odradek.emulator.metadata.topic_records import config_records
+from odradek.emulator.metadata.topics import config_records
 
 
 def set_configs(cluster: Cluster, kind: int, name: str, texts: Mapping[str, str]) -> None:

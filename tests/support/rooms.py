@@ -60,13 +60,12 @@ ROOMS = {
     """,
     "emulator/control": """
         refusals
-        tellers telling
+        telling
         traffic
         rules disk_rules
         replicated
     """,
     "emulator/control/traffic": """
-        errors peer about plain secrets
         exchange
         traffic
         step
@@ -78,7 +77,6 @@ ROOMS = {
     "emulator/control/traffic/capture": """
         blocks
         packets
-        streams
         writing reading
     """,
     "emulator/groups": """
@@ -155,9 +153,7 @@ ROOMS = {
         emulator
     """,
     "emulator/snapshots": """
-        errors
-        images
-        archive placing ahead exchange downtime
+        archive images downtime
         snapshot
     """,
     "fixtures": """

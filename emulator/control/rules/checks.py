@@ -86,8 +86,8 @@ def an_error(given: Any) -> Error:
 def check_throttle(narrowing: Narrowing) -> None:
     """Raises ValueError if no version that is meant can tell a client to wait."""
     from ....wire.api import response_class
-    from .apis import name_of as api_name
-    from .verbs.answering import THROTTLE, has_field
+    from .answering import THROTTLE, has_field
+    from .narrowing import name_of as api_name
 
     response = response_class(narrowing.request.api_key)
     if not any(has_field(response, THROTTLE, version) for version in narrowing.versions):

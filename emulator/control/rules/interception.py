@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ...base.call import Call
     from .rule import Rule
     from .rules import Rules
-    from .verbs.verb import Verb
+    from .verb import Verb
 
 
 class Interception:

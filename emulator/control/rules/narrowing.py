@@ -1,19 +1,64 @@
-"""Narrowing: which requests of an API a rule is about."""
+"""Narrowing: which requests of an API a rule is about.
+
+Which API a rule is about: by the class of its request, or by its name.
+
+Errors that brokers answer to an API, as far as that is known: for the APIs that producers and
+consumers use. Of the others any error is allowed.
+
+Source: Kafka's handlers, the comments at the head of its response classes, and its clients, which
+treat what is not here as a defect. UNKNOWN_SERVER_ERROR is what any failure of a broker becomes.
+"""
 
 from __future__ import annotations
 
+import difflib
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ....wire import Request
+from ....wire import Error, Request
+from ....wire.api import API_MODULES, api_name, request_class
 from ...base.fitting import fits, shown, told
-from .apis import name_of
+from ...handlers.registry import SERVED
 from .entries import ALL, Entry, said
 from .places import NARROWED_BY, narrowed_by
 
 if TYPE_CHECKING:
     from ...base.call import Call
+
+
+def name_of(request: type[Request]) -> str:
+    """As in "Produce"."""
+    return request.__name__.removesuffix("Request")
+
+
+def api_of(given: type[Request] | str) -> type[Request]:
+    """The request of an API, given as its class or its name. Raises TypeError, ValueError."""
+    if isinstance(given, str):
+        return _named(given)
+    if not isinstance(given, type) or not issubclass(given, Request):
+        raise TypeError(f'an API is the class of its request, or a name as "Produce": {given!r}')
+    if given.api_key not in SERVED:
+        raise ValueError(f"this broker does not serve {name_of(given)}")
+    return given
+
+
+def _named(given: str) -> type[Request]:
+    known = {_plain(module): key for key, module in API_MODULES.items()}
+    key = known.get(_plain(given).removesuffix("request"))
+    if key is not None:
+        return api_of(request_class(key))
+    names = [api_name(key) for key in SERVED]
+    lower = {_plain(name): name for name in names}
+    near = [lower[each] for each in difflib.get_close_matches(_plain(given), lower, 3, 0.5)]
+    likely = f"; do you mean {' or '.join(near)}?" if near else f". There are {', '.join(names)}"
+    raise ValueError(f"there is no API {given!r}{likely}")
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[_\s]", "", name).lower()
+
 
 WHOLE = ("client_id", "client_software", "broker", "version", "service", "where")
 """What every API has."""
@@ -109,3 +154,82 @@ def _said(expected: Any) -> str:
     if inspect.isfunction(expected) or isinstance(expected, type):
         return expected.__name__
     return told(expected) if callable(expected) else repr(expected)
+
+
+_COORDINATOR = "COORDINATOR_NOT_AVAILABLE COORDINATOR_LOAD_IN_PROGRESS NOT_COORDINATOR"
+_GROUP = f"{_COORDINATOR} GROUP_AUTHORIZATION_FAILED INVALID_GROUP_ID"
+_MEMBER = f"{_GROUP} UNKNOWN_MEMBER_ID FENCED_INSTANCE_ID"
+_CLASSIC = f"{_MEMBER} ILLEGAL_GENERATION REBALANCE_IN_PROGRESS"
+_PARTITION = (
+    "UNKNOWN_TOPIC_OR_PARTITION TOPIC_AUTHORIZATION_FAILED NOT_LEADER_OR_FOLLOWER UNKNOWN_TOPIC_ID"
+    " KAFKA_STORAGE_ERROR LEADER_NOT_AVAILABLE REPLICA_NOT_AVAILABLE FENCED_LEADER_EPOCH"
+    " UNKNOWN_LEADER_EPOCH UNSUPPORTED_FOR_MESSAGE_FORMAT INCONSISTENT_TOPIC_ID"
+)
+_PRODUCER = (
+    "INVALID_PRODUCER_EPOCH PRODUCER_FENCED INVALID_PRODUCER_ID_MAPPING INVALID_TXN_STATE"
+    " CONCURRENT_TRANSACTIONS TRANSACTIONAL_ID_AUTHORIZATION_FAILED TRANSACTION_ABORTABLE"
+)
+_TRANSACTION = f"{_COORDINATOR} {_PRODUCER} INVALID_REQUEST UNSUPPORTED_VERSION"
+_OFFSETS = f"{_CLASSIC} STALE_MEMBER_EPOCH FENCED_MEMBER_EPOCH GROUP_ID_NOT_FOUND"
+_EVERYWHERE = frozenset(
+    {
+        *(Error.UNKNOWN_SERVER_ERROR, Error.UNSUPPORTED_VERSION, Error.INVALID_REQUEST),
+        *(Error.CLUSTER_AUTHORIZATION_FAILED, Error.ILLEGAL_SASL_STATE),
+    }
+)
+
+_MOST_NAMED = 8
+
+_TABLE = {
+    0: f"{_PARTITION} {_PRODUCER} CORRUPT_MESSAGE MESSAGE_TOO_LARGE INVALID_TOPIC_EXCEPTION"
+    " RECORD_LIST_TOO_LARGE NOT_ENOUGH_REPLICAS NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+    " INVALID_REQUIRED_ACKS INVALID_TIMESTAMP INVALID_RECORD"
+    " OUT_OF_ORDER_SEQUENCE_NUMBER DUPLICATE_SEQUENCE_NUMBER"
+    " UNKNOWN_PRODUCER_ID REQUEST_TIMED_OUT UNSUPPORTED_COMPRESSION_TYPE POLICY_VIOLATION"
+    " COORDINATOR_LOAD_IN_PROGRESS COORDINATOR_NOT_AVAILABLE NOT_COORDINATOR",
+    1: f"{_PARTITION} OFFSET_OUT_OF_RANGE CORRUPT_MESSAGE UNSUPPORTED_COMPRESSION_TYPE"
+    " OFFSET_NOT_AVAILABLE OFFSET_MOVED_TO_TIERED_STORAGE POSITION_OUT_OF_RANGE"
+    " FETCH_SESSION_ID_NOT_FOUND INVALID_FETCH_SESSION_EPOCH FETCH_SESSION_TOPIC_ID_ERROR"
+    " REQUEST_TIMED_OUT",
+    2: f"{_PARTITION} OFFSET_NOT_AVAILABLE REQUEST_TIMED_OUT OFFSET_OUT_OF_RANGE",
+    3: f"{_PARTITION} INVALID_TOPIC_EXCEPTION LISTENER_NOT_FOUND BROKER_NOT_AVAILABLE"
+    " REBOOTSTRAP_REQUIRED INVALID_PARTITIONS INVALID_REPLICATION_FACTOR POLICY_VIOLATION"
+    " THROTTLING_QUOTA_EXCEEDED REQUEST_TIMED_OUT TOPIC_ALREADY_EXISTS",
+    8: f"{_OFFSETS} {_PARTITION} OFFSET_METADATA_TOO_LARGE INVALID_COMMIT_OFFSET_SIZE"
+    " REQUEST_TIMED_OUT",
+    9: f"{_OFFSETS} {_PARTITION} UNSTABLE_OFFSET_COMMIT",
+    10: f"{_GROUP} TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+    11: f"{_CLASSIC} INCONSISTENT_GROUP_PROTOCOL INVALID_SESSION_TIMEOUT MEMBER_ID_REQUIRED"
+    " GROUP_MAX_SIZE_REACHED UNSUPPORTED_ASSIGNOR",
+    12: _CLASSIC,
+    13: _CLASSIC,
+    14: f"{_CLASSIC} INCONSISTENT_GROUP_PROTOCOL",
+    22: f"{_TRANSACTION} INVALID_TRANSACTION_TIMEOUT TRANSACTIONAL_ID_NOT_FOUND",
+    24: f"{_TRANSACTION} UNKNOWN_TOPIC_OR_PARTITION TOPIC_AUTHORIZATION_FAILED"
+    " OPERATION_NOT_ATTEMPTED INVALID_TOPIC_EXCEPTION",
+    25: f"{_TRANSACTION} {_GROUP}",
+    26: _TRANSACTION,
+    28: f"{_TRANSACTION} {_OFFSETS} {_PARTITION} OFFSET_METADATA_TOO_LARGE"
+    " INVALID_COMMIT_OFFSET_SIZE REQUEST_TIMED_OUT",
+    68: f"{_MEMBER} UNRELEASED_INSTANCE_ID FENCED_MEMBER_EPOCH UNSUPPORTED_ASSIGNOR"
+    " GROUP_MAX_SIZE_REACHED INVALID_REGULAR_EXPRESSION TOPIC_AUTHORIZATION_FAILED"
+    " GROUP_ID_NOT_FOUND INCONSISTENT_GROUP_PROTOCOL",
+}
+"""By the key of the API."""
+
+POSSIBLE = {key: frozenset(Error[name] for name in text.split()) for key, text in _TABLE.items()}
+
+
+def check_possible(request: type[Request], error: Error, *, anyway: bool) -> None:
+    """Raises ValueError for an error that brokers do not answer to this API, unless `anyway`."""
+    known = POSSIBLE.get(request.api_key)
+    if anyway or known is None or error in known | _EVERYWHERE:
+        return
+    names = sorted(each.name for each in known)
+    near = difflib.get_close_matches(error.name, names, 3) or names[:_MOST_NAMED]
+    elsewhere = [name_of(request_class(key)) for key, errors in POSSIBLE.items() if error in errors]
+    says = f"no broker answers {error.name} to {name_of(request)}"
+    others = f" (it is answered to {', '.join(elsewhere)})" if elsewhere else ""
+    raise ValueError(
+        f"{says}{others}, but for instance {', '.join(near)}; or fail(..., anyway=True)"
+    )

@@ -1,22 +1,84 @@
-"""Rule: one sentence of a test, set in the broker, and what came of it."""
+"""Rule: one sentence of a test, set in the broker, and what came of it.
+
+What a request asks for, by entries: a fetch also for what is in its session.
+
+What a test is told of a rule that never took effect.
+"""
 
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from ....wire import Request
+from ....wire import NO_ID, Request
+from ....wire.api import request_class
+from ....wire.api.fetch import FetchRequest
+from ....wire.api.share_fetch import ShareFetchRequest
+from ...base.call import Call
 from ...base.chain import Route
 from ...base.never_matched import TestFault
-from .apis import name_of
-from .asked_for import asked_for
+from ...base.words import number_of
+from ...partitions.fetch_sessions import Wanted
+from ...share.sessions import Part, SessionKey
 from .counting import Count, Counting
-from .narrowing import Narrowing
+from .entries import Entry, entries, own_values
+from .narrowing import Narrowing, name_of
+from .places import PARTITION, TOPIC
+from .rules import Rules
 
 if TYPE_CHECKING:
     from .interception import Interception
-    from .verbs.verb import Verb
+    from .verb import Verb
+
+
+def asked_for(rules: Rules, call: Call, request: Request) -> Iterable[Entry]:
+    """What a request asks for; a fetch also for what is in its session."""
+    found = entries(request, call.version, rules.topic_name)
+    if isinstance(request, FetchRequest) and request.session_epoch > 0:
+        return chain(found, (_entry_of(rules, each) for each in _session(rules, call, request)))
+    if isinstance(request, ShareFetchRequest) and request.share_session_epoch > 0:
+        return chain(found, _share_session(rules, call, request))
+    return found
+
+
+def _share_session(rules: Rules, call: Call, request: ShareFetchRequest) -> Iterator[Entry]:
+    """What a share fetch asks for without naming it."""
+    key = SessionKey(request.group_id or "", request.member_id or "")
+    session = rules.cluster.share_leaders.at(call.node_id).sessions.find(key)
+    own = own_values(request, call.version)
+    forgotten = {
+        Part(topic.topic_id, index)
+        for topic in request.forgotten_topics_data
+        for index in topic.partitions
+    }
+    for part in [] if session is None else session.parts:
+        if part not in forgotten:
+            name = rules.topic_name(part.topic_id)
+            yield {**own, TOPIC: name, PARTITION: part.partition}
+
+
+def _session(rules: Rules, call: Call, request: FetchRequest) -> Iterator[Wanted]:
+    """What a fetch asks for without naming it."""
+    sessions = rules.cluster.brokers[call.node_id].fetch_sessions
+    forgotten = {
+        (topic.topic_id, topic.topic, index)
+        for topic in request.forgotten_topics_data
+        for index in topic.partitions
+    }
+    for wanted in sessions.wanted(request.session_id):
+        topic = wanted.topic
+        if (topic.topic_id, topic.name, wanted.partition) not in forgotten:
+            yield wanted
+
+
+def _entry_of(rules: Rules, wanted: Wanted) -> Entry:
+    """A partition of a fetch session as an entry."""
+    topic = wanted.topic
+    name = topic.name if topic.topic_id == NO_ID else rules.topic_name(topic.topic_id)
+    return {TOPIC: name, PARTITION: wanted.partition}
+
 
 MOST_REQUESTS = 100
 """So many of the last requests are kept; each may have a megabyte of records."""
@@ -131,3 +193,51 @@ class Rule(TestFault):
     def api(self) -> str:
         """As in "Produce"."""
         return name_of(self.narrowing.request)
+
+
+_NEAREST = 3
+
+
+def never_matched(rule: Rule) -> str:
+    """A rule, or those of its situation, has not taken effect: what came nearest to it, in
+    sentences."""
+    lines = [f"{rule.sentence} never took effect."]
+    rules = [each for each in rule.together if isinstance(each, Rule)]
+    came = [each for each in rules if each.count.matched or each.expected or each.near]
+    for each in came or rules[:1]:
+        lines += _nearest(each)
+    if not came and len(rules) > 1:
+        others = ", ".join(each.api for each in rules[1:])
+        lines.append(f"  Nor was there a request of {others}.")
+    return "\n".join(lines)
+
+
+def _nearest(rule: Rule) -> list[str]:
+    lines: list[str] = []
+    matched, seen = rule.count.matched, rule.near.total()
+    if matched:
+        lines.append(f"  It matched {number_of(matched, 'request')}, but counted none of them.")
+    elif rule.expected:
+        requests = number_of(rule.expected, "request")
+        lines.append(f"  It matched {requests}, without an answer that it could do something to.")
+    elif not seen:
+        lines.append(f"  There was no {rule.api} request{_others(rule)}.")
+    if seen:
+        were = "was" if seen == 1 else "were"
+        others = number_of(seen, f"other {rule.api} request")
+        lines.append(f"  There {were} {others}; the nearest:")
+        near = sorted(rule.near.items(), key=lambda each: (len(each[0]), -each[1]))
+        for different, count in near[:_NEAREST]:
+            times = f" ({count} times)" if count > 1 else ""
+            lines.append(f"    {', '.join(different)}{times}")
+    return lines
+
+
+def _others(rule: Rule) -> str:
+    """What has come instead."""
+    if not rule.others:
+        return ", nor any other"
+    named = [
+        f"{name_of(request_class(key))} ({count})" for key, count in rule.others.most_common(5)
+    ]
+    return f"; there were {', '.join(named)}"

@@ -3,12 +3,10 @@
 Its name for users is `journal`. In the source it is `traffic`, because `cluster.journal`
 (base/journal.py) keeps something else: the events of the timeline, in sentences.
 
-    exchange.py   one request and what became of it
-    peer.py       the connection it came on
+    exchange.py   one request, what became of it, its connection, the topics it names
     traffic.py    the last of them, bounded
     step.py       how the emulator's chain fills it
-    about.py      which topics a message names
-    plain.py      a message as JSON
+    jsonl.py      a message as JSON
     chosen.py     some of them: what `of` returns, and its `save`
     journal.py    `kafka.journal` itself
     jsonl.py, capture/   the files; files.py finds the right one

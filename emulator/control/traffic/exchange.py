@@ -2,21 +2,148 @@
 
 The bytes are kept as they went over the wire, and decoded when somebody asks. What a broker could
 not decode either is there too: its `request` is None.
+
+Peer: a connection as a journal keeps it.
+
+Which topics a message names: found by the names of its fields, once for each class.
+
+Topics are named by name or by id. An id is looked up among those that are known from answers to
+Metadata and CreateTopics, and from the cluster itself.
+
+What goes wrong with files of journals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
-from ....wire import Error, WireError
+from ....wire import NO_ID, Error, Message, WireError
 from ....wire.api import API_MODULES, api_name, request_class, response_class
 from ....wire.headers import API_VERSIONS, read_request_header, read_response_header
+from ....wire.schema import Struct
+from ...base.addresses import bracketed
+from ...base.call import UNKNOWN_SOFTWARE, ClientSoftware
 from ..refusals import Refusal, refusals
-from .about import topics_of
-from .peer import Peer
+
+
+class Address(NamedTuple):
+    """One end of a connection. The host is a number, such as "127.0.0.1" or "::1"."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{bracketed(self.host)}:{self.port}"
+
+
+NOWHERE = Address("127.0.0.1", 0)
+"""Of a connection without a socket."""
+
+
+@dataclass(slots=True, eq=False)
+class Peer:
+    """A connection: its two ends, and the software that its client says it is."""
+
+    number: int
+    """From 1 on, in the order in which they first sent a request."""
+    client: Address
+    broker: Address
+    node_id: int = -1
+    """The broker that was asked; -1 if that is not known."""
+    software: ClientSoftware = UNKNOWN_SOFTWARE
+    topic_names: dict[bytes, str] = field(default_factory=dict, repr=False)
+    """What topic ids stand for; one for all connections of a journal."""
+
+    def __str__(self) -> str:
+        to = f"broker {self.node_id} at " if self.node_id >= 0 else ""
+        return f"connection {self.number} from {self.client} to {to}{self.broker}"
+
+
+_NAMES = frozenset({"topic", "topic_name"})
+_LISTS_OF_NAMES = frozenset({"topic_names", "subscribed_topic_names"})
+_NAMED_BY_NAME = ("Topic", "CreatePartitionsResponse.Result")
+_TOPIC_RESOURCE = 2
+
+
+class _Shape(NamedTuple):
+    """Where a struct names topics."""
+
+    names: tuple[str, ...]
+    lists: tuple[str, ...]
+    ids: tuple[str, ...]
+    has_resource: bool
+    parts: tuple[tuple[str, bool, _Shape], ...]
+    """Fields that hold structs, whether as a list, and what is in these."""
+
+
+def topics_of(message: Message, known: Mapping[bytes, str]) -> Iterator[str]:
+    """Each topic that a message names, perhaps several times; those whose id is not known are left
+    out."""
+    return _topics(message, _shape(type(message)), known)
+
+
+def ids_of(message: Message) -> Iterator[tuple[bytes, str]]:
+    """Ids of topics and their names, where a message has both."""
+    return _ids(message, _shape(type(message)))
+
+
+def _topics(struct: Any, shape: _Shape, known: Mapping[bytes, str]) -> Iterator[str]:
+    for name in shape.names:
+        if value := getattr(struct, name):
+            yield value
+    for name in shape.lists:
+        yield from getattr(struct, name) or ()
+    for name in shape.ids:
+        if (found := known.get(bytes(getattr(struct, name)))) is not None:
+            yield found
+    if shape.has_resource and struct.resource_type == _TOPIC_RESOURCE and struct.resource_name:
+        yield struct.resource_name
+    for part, below in _parts(struct, shape):
+        yield from _topics(part, below, known)
+
+
+def _ids(struct: Any, shape: _Shape) -> Iterator[tuple[bytes, str]]:
+    if len(shape.names) == 1 and len(shape.ids) == 1:
+        topic_id, name = bytes(getattr(struct, shape.ids[0])), getattr(struct, shape.names[0])
+        if name and topic_id != NO_ID:
+            yield topic_id, name
+    for part, below in _parts(struct, shape):
+        yield from _ids(part, below)
+
+
+def _parts(struct: Any, shape: _Shape) -> Iterator[tuple[Any, _Shape]]:
+    for name, is_list, below in shape.parts:
+        value = getattr(struct, name)
+        if is_list:
+            for part in value or ():
+                yield part, below
+        elif value is not None:
+            yield value, below
+
+
+@cache
+def _shape(cls: type[Struct]) -> _Shape:
+    names, lists, ids, parts = [], [], [], []
+    has = {field.name for field, _ in cls.fields()}
+    is_topic = cls.__qualname__.endswith(_NAMED_BY_NAME)
+    for each, kind in cls.fields():
+        if kind.struct is not None:
+            below = _shape(kind.struct)
+            if any(below):
+                parts.append((each.name, kind.is_list, below))
+        elif (each.name in _NAMES and not kind.is_list) or (each.name == "name" and is_topic):
+            names.append(each.name)
+        elif each.name in _LISTS_OF_NAMES and kind.is_list:
+            lists.append(each.name)
+        elif each.name == "topic_id" and not kind.is_list:
+            ids.append(each.name)
+    has_resource = {"resource_type", "resource_name"} <= has
+    return _Shape(tuple(names), tuple(lists), tuple(ids), has_resource, tuple(parts))
+
 
 WAITING, ANSWERED, NO_REPLY = "waiting", "answered", "no reply"
 CLOSED, MALFORMED = "closed", "malformed"
@@ -153,3 +280,7 @@ def _listed(items: list[str]) -> str:
     each = list(dict.fromkeys(items))
     more = f" and {len(each) - _MOST_SHOWN} more" if len(each) > _MOST_SHOWN else ""
     return ", ".join(each[:_MOST_SHOWN]) + more
+
+
+class NotAJournal(ValueError):
+    """A file that no journal can be read from; says why."""

@@ -9,8 +9,7 @@ from . import jsonl
 from .capture.blocks import is_capture
 from .capture.reading import read_capture
 from .capture.writing import write_capture
-from .errors import NotAJournal
-from .exchange import Exchange
+from .exchange import Exchange, NotAJournal
 from .traffic import Traffic
 
 ENDINGS = (".jsonl", ".pcapng")

@@ -1,27 +1,59 @@
 """How a cluster's chain fills the journal: the first of its steps, while the journal is on.
 
 The first step sees what the client sent before others change it, and what the client gets after
-others have changed it. What has secrets in it is left out (secrets.py). The answer is encoded here,
+others have changed it. What has secrets in it is left out. The answer is encoded here,
 once: the connection sends these bytes.
+
+Requests that are not kept, as they or their answers have passwords, tokens or keys in them.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from ....wire import Buffer, Request, Response, WireError
+from ....wire.api import api_keys
 from ....wire.headers import write_response_header
 from ...base.chain import Outcome, Step
-from .exchange import CLOSED, NO_REPLY, Exchange
-from .peer import NOWHERE, Address, Peer
-from .secrets import SECRET_APIS, has_secrets
+from ...config.broker_table import broker_definitions
+from .exchange import CLOSED, NO_REPLY, NOWHERE, Address, Exchange, Peer
 from .traffic import Traffic
-
-_KEY_BYTES = 2
 
 if TYPE_CHECKING:
     from ...base.call import Call, Sender
+
+
+SECRET_APIS = api_keys(
+    "alter_user_scram_credentials",
+    "create_delegation_token",
+    "describe_delegation_token",
+    "expire_delegation_token",
+    "renew_delegation_token",
+    "sasl_authenticate",
+)
+"""APIs of which nothing is kept."""
+_SET_CONFIGS = api_keys("alter_configs", "incremental_alter_configs")
+
+
+def has_secrets(request: Request) -> bool:
+    """Whether it is of those APIs, or sets a config that is a password."""
+    if request.api_key in SECRET_APIS:
+        return True
+    if request.api_key not in _SET_CONFIGS:
+        return False
+    resources = cast(Any, request).resources
+    return any(each.name.endswith(_passwords()) for one in resources for each in one.configs)
+
+
+@cache
+def _passwords() -> tuple[str, ...]:
+    """The configs that are passwords; with a listener's prefix they end so."""
+    return tuple(name for name, row in broker_definitions().items() if row.is_sensitive)
+
+
+_KEY_BYTES = 2
 
 
 class TrafficStep(Step):

@@ -22,11 +22,9 @@ from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.api.metadata import MetadataRequest
 from ....wire.frames import Part, pieces
 from ....wire.headers import RequestHeader, read_request_header
-from ...base.client import ClientSoftware
+from ...base.call import ClientSoftware
 from ...base.real_time import wall_time
-from .about import ids_of
-from .exchange import ANSWERED, CLOSED, MALFORMED, WAITING, Exchange
-from .peer import Address, Peer
+from .exchange import ANSWERED, CLOSED, MALFORMED, WAITING, Address, Exchange, Peer, ids_of
 
 MOST = 10_000
 MOST_BYTES = 64 << 20

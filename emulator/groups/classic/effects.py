@@ -28,7 +28,7 @@ Answer = JoinAnswer | SyncAnswer | LeaveAnswer
 
 
 class Told(NamedTuple):
-    """An event of a group (base/sentences.py)."""
+    """An event of a group (base/event.py)."""
 
     kind: str
     member: Member | None

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from enum import Enum
 
 from ....wire.errors import Error, Refused
-from ...base.deadlines import Deadlines
+from ...base.timers import Deadlines
 from ..commit_request import CommitRequest
 from ..group import GroupListing
 from ..runtime import random_uuid

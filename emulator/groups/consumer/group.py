@@ -15,8 +15,8 @@ from typing import Any
 
 from ....wire.errors import Error, Refused
 from ....wire.stored import consumer_groups as stored
-from ...base.deadlines import Deadlines
 from ...base.java_order import hash_map_order
+from ...base.timers import Deadlines
 from ..commit_request import CommitRequest
 from ..group import GroupListing
 from ..records import MessageRecord

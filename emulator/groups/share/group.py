@@ -13,7 +13,7 @@ from typing import Any
 
 from ....wire.errors import Error, Refused
 from ....wire.stored import share_groups as stored
-from ...base.deadlines import Deadlines
+from ...base.timers import Deadlines
 from ..commit_request import CommitRequest
 from ..group import EMPTY, GroupListing
 from ..records import MessageRecord

@@ -22,14 +22,13 @@ from ....wire import Refused
 from ...base.logger import log
 from ...config.configs import TopicConfig
 from ...config.definition import ConfigError
-from ...partitions.partition import NO_LEADER, Partition
-from ...partitions.topic import Topic
+from ...partitions.partition import NO_LEADER, Partition, Topic
 from ..delta import MetadataDelta
 from ..image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage, TopicImage
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
-    from ..topic_index import TopicIndex
+    from ..topics import TopicIndex
 
 
 class Topics:

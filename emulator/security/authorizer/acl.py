@@ -7,16 +7,117 @@ Rules (Kafka's):
 
 Source: KIP-11, KIP-290; Kafka 4.3.1's `AclBinding`, `AccessControlEntryFilter` and
 `ResourcePatternFilter`; the text is what kafka-acls prints.
+
+What access rules speak of: operations, kinds of resources, patterns of names, permissions.
+
+The numbers are those of the protocol, the names those of Kafka's tools. Source: KIP-11, KIP-290,
+KIP-373, KIP-939; Kafka's `AclOperation`, `ResourceType`, `PatternType`, `AclPermissionType`.
+
+Rules made and removed: what CreateAcls and DeleteAcls write to the metadata log.
+
+Rules (semantics M15; Kafka's `AclApis` and `AclControlManager`):
+- Each rule of a request is judged by itself: numbers that do not exist are INVALID_REQUEST. But one
+  that says what only a filter may say (ANY, MATCH) makes the whole request UNKNOWN_SERVER_ERROR.
+- A rule that there is already is made again, which changes nothing.
+- Each filter lists all rules that it fits, also those that another filter of the request lists.
+
+AclList: rules as a list, which prints as kafka-acls prints them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from enum import IntEnum
 from typing import NamedTuple
 
 from ....wire import Error, Refused
-from ....wire.stored.cluster import AccessControlEntryRecord
-from ...base.client import Principal
-from .terms import CLUSTER_NAME, WILDCARD, Kind, Operation, Pattern, Permission
+from ....wire.stored.cluster import (
+    AccessControlEntryRecord,
+    MetadataRecord,
+    RemoveAccessControlEntryRecord,
+)
+from ...base.call import Principal
+
+
+class Operation(IntEnum):
+    """What somebody does to a resource."""
+
+    UNKNOWN = 0
+    ANY = 1
+    ALL = 2
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
+
+
+class Kind(IntEnum):
+    """What kind of resource it is."""
+
+    UNKNOWN = 0
+    ANY = 1
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+
+class Pattern(IntEnum):
+    """How the name of a rule is compared with that of a resource."""
+
+    UNKNOWN = 0
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+
+class Permission(IntEnum):
+    """What a rule says."""
+
+    UNKNOWN = 0
+    ANY = 1
+    DENY = 2
+    ALLOW = 3
+
+
+WILDCARD = "*"
+"""As a literal name every resource, as a host every address, as the name of a user everybody."""
+CLUSTER_NAME = "kafka-cluster"
+"""The name of the one resource of the kind CLUSTER."""
+
+_O = Operation
+OPERATIONS = {
+    Kind.TOPIC: (
+        *(_O.READ, _O.WRITE, _O.CREATE, _O.DELETE, _O.ALTER, _O.DESCRIBE),
+        *(_O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS),
+    ),
+    Kind.GROUP: (_O.READ, _O.DELETE, _O.DESCRIBE, _O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS),
+    Kind.CLUSTER: (
+        *(_O.CREATE, _O.ALTER, _O.DESCRIBE, _O.CLUSTER_ACTION),
+        *(_O.DESCRIBE_CONFIGS, _O.ALTER_CONFIGS, _O.IDEMPOTENT_WRITE),
+    ),
+    Kind.TRANSACTIONAL_ID: (_O.WRITE, _O.DESCRIBE, _O.TWO_PHASE_COMMIT),
+    Kind.DELEGATION_TOKEN: (_O.DESCRIBE,),
+    Kind.USER: (_O.CREATE_TOKENS, _O.DESCRIBE_TOKENS),
+}
+"""Which operations a kind of resource has."""
+IMPLIES = {
+    Operation.DESCRIBE: frozenset({_O.READ, _O.WRITE, _O.DELETE, _O.ALTER}),
+    Operation.DESCRIBE_CONFIGS: frozenset({_O.ALTER_CONFIGS}),
+}
+"""Operations that are allowed where any of these is. What is denied implies nothing."""
 
 
 class Acl(NamedTuple):
@@ -155,3 +256,104 @@ def parse_principal(text: str) -> Principal:
 def _word(terms: type[Operation | Kind | Pattern | Permission], value: int) -> str:
     """The name of a term, UNKNOWN for one that there is not."""
     return terms(value).name if value in set(terms) else "UNKNOWN"
+
+
+_MOST = 10_000
+"""Records of one change (`MAX_RECORDS_PER_USER_OP`)."""
+
+
+class Created(NamedTuple):
+    """Why each rule was refused, None where it was not, and what is written."""
+
+    outcomes: list[Refused | None]
+    records: list[MetadataRecord]
+
+
+class Deleted(NamedTuple):
+    """The rules that each filter fits, or why it was refused, and what is written."""
+
+    outcomes: list[list[Acl] | Refused]
+    records: list[MetadataRecord]
+
+
+def create(known: Iterable[Acl], acls: Iterable[Acl], new_id: Callable[[], bytes]) -> Created:
+    """What making these rules writes."""
+    acls = list(acls)
+    if any(map(is_filter, acls)):
+        return Created([Refused(Error.UNKNOWN_SERVER_ERROR)] * len(acls), [])
+    existing = set(known)
+    outcomes: list[Refused | None] = []
+    records: list[MetadataRecord] = []
+    for acl in acls:
+        try:
+            check_name(acl)
+            _check_terms(acl)
+            check_principal(acl)
+        except Refused as refused:
+            outcomes.append(refused)
+            continue
+        outcomes.append(None)
+        if acl not in existing:
+            existing.add(acl)
+            records.append(acl.record(new_id()))
+    return Created(outcomes, records)
+
+
+def is_filter(acl: Acl) -> bool:
+    """Whether it says what only a filter may say."""
+    return (
+        acl.kind == Kind.ANY
+        or acl.pattern in (Pattern.ANY, Pattern.MATCH)
+        or acl.operation == Operation.ANY
+        or acl.permission == Permission.ANY
+    )
+
+
+def _check_terms(acl: Acl) -> None:
+    """Raises Refused for what no rule can say."""
+    values = (acl.kind, acl.pattern, acl.operation, acl.permission)
+    for value, terms, what in zip(
+        values,
+        (Kind, Pattern, Operation, Permission),
+        ("resourceType", "patternType", "operation", "permissionType"),
+        strict=True,
+    ):
+        if value not in set(terms):
+            raise Refused(Error.INVALID_REQUEST, f"Invalid {what} UNKNOWN")
+
+
+def delete(known: dict[bytes, Acl], filters: Iterable[AclFilter]) -> Deleted:
+    """What removing the rules that fit writes. Raises Refused for too many at once."""
+    outcomes: list[list[Acl] | Refused] = []
+    removed: dict[bytes, None] = {}
+    for each in filters:
+        problem = _problem(each)
+        if problem is not None:
+            outcomes.append(problem)
+            continue
+        found = {acl_id: acl for acl_id, acl in known.items() if each.fits(acl)}
+        removed.update(dict.fromkeys(found))
+        outcomes.append(list(found.values()))
+        if len(removed) > _MOST:
+            message = f"Cannot remove more than {_MOST} acls in a single delete operation."
+            outcomes[-1] = Refused(Error.INVALID_REQUEST, message)
+    return Deleted(outcomes, [RemoveAccessControlEntryRecord(id=acl_id) for acl_id in removed])
+
+
+def _problem(given: AclFilter) -> Refused | None:
+    if given.kind not in set(Kind) or given.pattern not in set(Pattern):
+        return Refused(Error.INVALID_REQUEST, "Unknown patternFilter.")
+    if given.operation not in set(Operation) or given.permission not in set(Permission):
+        return Refused(Error.INVALID_REQUEST, "Unknown entryFilter.")
+    return None
+
+
+class AclList(list[Acl]):
+    """Access rules."""
+
+    def __str__(self) -> str:
+        lines = []
+        for resource in dict.fromkeys(acl.resource for acl in self):
+            lines.append(f"Current ACLs for resource `{resource}`:")
+            lines += [f"\t{acl}" for acl in self if acl.resource == resource]
+        return "\n".join(lines)

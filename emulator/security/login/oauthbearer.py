@@ -2,7 +2,7 @@
 
 - A bad token is answered with JSON, and no error; the client then says 0x01 and is refused.
 - An unsecured token has `alg: none`, no signature, a subject, and a time at which it expires.
-- Where there are keys (jwks.py), tokens are to be signed by one of them.
+- Where there are keys (key_sets.py), tokens are to be signed by one of them.
 
 Extensions of clients are read and taken. Source: RFC 7628, RFC 7515, KIP-255; Kafka 4.3.1's
 OAuthBearerSaslServer and OAuthBearerUnsecuredValidatorCallbackHandler.

@@ -15,13 +15,21 @@ The time of a request is not that of Kafka's threads but follows from its size, 
 are quotas.
 How fast connections are made from an IP address is asked by the listeners (net/listener.py).
 Source: KIP-13, KIP-124, KIP-219, KIP-599, KIP-612; Kafka's `ClientQuotaManager` and its kin.
+
+Limits: which quota a client has, and with whom it shares it.
+
+The most specific one counts: that of user and client id, user and any client id, user; any user and
+client id, any user and any client id, any user; client id, any client id. Clients share what is
+measured if they have the same user and client id, as far as the quota names them, also by "any".
+ANONYMOUS is a user like others. Source: KIP-55; Kafka's `DefaultQuotaCallback`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from copy import copy
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ....wire import Error, Refused, Request, Response
 from ....wire.api.create_partitions import CreatePartitionsRequest
@@ -33,8 +41,8 @@ from ....wire.api.sasl_authenticate import SaslAuthenticateRequest
 from ....wire.api.sasl_handshake import SaslHandshakeRequest
 from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ...base.chain import Onward, Outcome, Step
-from ..quotas import IP
-from .limits import CONNECTIONS, FETCHED, MUTATIONS, PRODUCED, REQUESTS, Limit, limit_of
+from ...metadata.image import QuotaEntity
+from ..quotas import CLIENT_ID, IP, USER
 from .rates import Bucket, Rate, Windows, windows_of
 
 if TYPE_CHECKING:
@@ -42,6 +50,40 @@ if TYPE_CHECKING:
     from ...cluster import Cluster
     from ...metadata.delta import MetadataDelta
     from ...metadata.image import MetadataImage
+
+
+PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
+REQUESTS, MUTATIONS = "request_percentage", "controller_mutation_rate"
+CONNECTIONS = "connection_creation_rate"
+
+
+class Limit(NamedTuple):
+    """A quota, and what stands for those who share what is measured."""
+
+    bound: float
+    shared_by: tuple[str, str]
+
+
+def limit_of(
+    quotas: Mapping[QuotaEntity, Mapping[str, float]], key: str, user: str, client_id: str
+) -> Limit | None:
+    """The quota of a client; None if nothing limits it."""
+    both, whole, client = (user, client_id), (user, ""), ("", client_id)
+    for entity, shared_by in (
+        (((CLIENT_ID, client_id), (USER, user)), both),
+        (((CLIENT_ID, None), (USER, user)), both),
+        (((USER, user),), whole),
+        (((CLIENT_ID, client_id), (USER, None)), both),
+        (((CLIENT_ID, None), (USER, None)), both),
+        (((USER, None),), whole),
+        (((CLIENT_ID, client_id),), client),
+        (((CLIENT_ID, None),), client),
+    ):
+        bound = quotas.get(entity, {}).get(key)
+        if bound is not None and any(shared_by):
+            return Limit(bound, shared_by)
+    return None
+
 
 _STRICT_SINCE = {
     CreateTopicsRequest.api_key: 6,

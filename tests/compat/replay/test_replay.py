@@ -12,8 +12,7 @@ from odradek.compat.commands import main
 from odradek.compat.replay.order import Order
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Outcome, Step
-from odradek.emulator.control.traffic.exchange import Exchange
-from odradek.emulator.control.traffic.peer import Address
+from odradek.emulator.control.traffic.exchange import Address, Exchange
 from odradek.emulator.control.traffic.traffic import Traffic
 from odradek.wire import Error, Request
 from odradek.wire.api.create_topics import CreateTopicsRequest

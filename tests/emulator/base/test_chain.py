@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from odradek.emulator.base.call import NO_REPLY, PARKED, Call
-from odradek.emulator.base.chain import Onward, Outcome, Step
-from odradek.emulator.base.client import (
+from odradek.emulator.base.call import (
     ANONYMOUS,
+    NO_REPLY,
+    PARKED,
     UNKNOWN_SOFTWARE,
+    Call,
     ClientSoftware,
     Principal,
 )
+from odradek.emulator.base.chain import Onward, Outcome, Step
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.handlers.fetch_work import Work

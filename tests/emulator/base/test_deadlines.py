@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from odradek.emulator.base.deadlines import Deadlines
+from odradek.emulator.base.timers import Deadlines
 
 
 @given(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.base.sentences import SENTENCES
+from odradek.emulator.base.event import SENTENCES
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error, Refused
 from odradek.wire.api.api_versions import ApiVersionsRequest

@@ -13,8 +13,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig
 from odradek.emulator.config.group import group_config
 from odradek.emulator.metadata.image import BROKER_RESOURCE
-from odradek.emulator.partitions.partition import Partition
-from odradek.emulator.partitions.topic import Topic
+from odradek.emulator.partitions.partition import Partition, Topic
 from odradek.wire import Error, Refused
 from odradek.wire.batch import read_header
 from odradek.wire.records import build_batch, read_records

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.base.node import Registered
-from odradek.emulator.metadata.placement import places
+from odradek.emulator.metadata.topic_rules import places
 
 
 def registered(racks: str, fenced: frozenset[int] = frozenset()) -> Registered:

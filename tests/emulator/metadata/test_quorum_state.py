@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek.emulator.base.clock import ManualClock
-from odradek.emulator.metadata.log import MetadataLog
-from odradek.emulator.metadata.quorum_state import keep_quorum_state
+from odradek.emulator.metadata.log import MetadataLog, keep_quorum_state
 from odradek.storage import LogDirectory
 from odradek.storage.disk.directory import Directory
 

@@ -8,7 +8,7 @@ from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
-from odradek.emulator.metadata.restart_elections import resign
+from odradek.emulator.metadata.topic_repair import resign
 from odradek.storage import MemoryDisk
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.metadata import MetadataRequest

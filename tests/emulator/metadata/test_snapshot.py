@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.metadata.image import MetadataImage
-from odradek.emulator.metadata.log import MetadataLog
-from odradek.emulator.metadata.replay import Replayed
+from odradek.emulator.metadata.log import MetadataLog, Replayed
 from odradek.emulator.metadata.snapshot import (
     SnapshotId,
     encode,

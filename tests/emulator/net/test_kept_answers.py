@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from odradek.emulator.base.call import UNKNOWN_SOFTWARE, ClientSoftware
 from odradek.emulator.base.chain import Step
-from odradek.emulator.base.client import UNKNOWN_SOFTWARE, ClientSoftware
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.handlers.registry import SERVED
 from odradek.storage import MemoryDisk

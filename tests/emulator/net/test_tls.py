@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.base.client import Principal
+from odradek.emulator.base.call import Principal
 from odradek.emulator.config.definition import ConfigError
 from odradek.emulator.security.tls.certificates import Certificate, Certificates
 from odradek.wire.api.api_versions import ApiVersionsRequest

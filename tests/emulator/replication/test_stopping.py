@@ -13,7 +13,7 @@ from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.readiness.figures import STOPPING
 from odradek.emulator.replication.brokers import Process
-from odradek.emulator.replication.stopping import ANSWERS_MS, stop
+from odradek.emulator.replication.leaving import ANSWERS_MS, stop
 from odradek.emulator.transactions.transaction import Producer
 from odradek.storage import MemoryDisk
 from odradek.wire import Error, Request, Struct

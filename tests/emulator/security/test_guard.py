@@ -12,8 +12,7 @@ from odradek.emulator.base.release import KAFKA_4_3
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.groups import runtime
 from odradek.emulator.guards.guard import RULES, Guard
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
+from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.storage import MemoryDisk
 from odradek.wire import Error, primitives
 from odradek.wire.api import request_class

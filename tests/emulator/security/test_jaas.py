@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.security.jaas import LoginModule, parse_jaas, written
+from odradek.emulator.security.mechanisms import LoginModule, parse_jaas, written
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.guards.guard import RULES
 from odradek.emulator.handlers.registry import SERVED
-from odradek.emulator.security.authorizer.terms import Kind
+from odradek.emulator.security.authorizer.acl import Kind
 from odradek.wire import NO_ID, Error
 from odradek.wire.api import request_class
 from odradek.wire.schema import Struct

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.snapshots import placing
+from odradek.emulator.snapshots import images
 from odradek.emulator.snapshots.snapshot import Snapshot
 from odradek.storage import Directory, LogDirectoryError
 from odradek.storage.checkpoints import LOCK
@@ -79,7 +79,7 @@ def place_and_be_killed(
         counted(name)
     monkeypatch.setattr("shutil.rmtree", removed_step_by_step)
     try:
-        placing.place_in(state.image, home, is_temporary=False)
+        images.place_in(state.image, home, is_temporary=False)
     except Killed:
         return True
     finally:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator, ManualClock
-from odradek.emulator.snapshots.archive import HEAD
-from odradek.emulator.snapshots.errors import StateError
+from odradek.emulator.snapshots.archive import HEAD, StateError
 from odradek.emulator.snapshots.snapshot import Snapshot
 from odradek.storage import MemoryDisk
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.snapshots.errors import StateError
+from odradek.emulator.snapshots.archive import StateError
 
 from tests.requests.produce import batch, produce_request
 from tests.support.connection import Connection

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator, ManualClock, Refused
-from odradek.emulator.snapshots.errors import StateError
+from odradek.emulator.snapshots.archive import StateError
 from odradek.storage import MemoryDisk
 
 from tests.emulator.snapshots.everything import everything
@@ -214,7 +214,7 @@ def test_a_broker_that_cannot_be_put_back_stops(monkeypatch: pytest.MonkeyPatch)
 
     kafka = Emulator(topics={"orders": 1}).start()
     state = kafka.snapshot()
-    monkeypatch.setattr("odradek.emulator.snapshots.placing.place_in", fails)
+    monkeypatch.setattr("odradek.emulator.snapshots.images.place_in", fails)
     with pytest.raises(OSError, match="No space left"):
         kafka.restore(state)
     kafka.stop()

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 from odradek.compat.java.jars import jars
-from odradek.emulator.control.traffic.plain import kafkas_name
+from odradek.emulator.control.traffic.jsonl import kafkas_name
 from odradek.wire.api import API_MODULES
 from odradek.wire.codec.source import default_of
 from odradek.wire.schema import ALWAYS, NEVER, Message, Request, Response, Struct, Type

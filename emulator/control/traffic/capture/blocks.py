@@ -15,7 +15,7 @@ from struct import Struct, unpack_from
 from struct import error as StructError
 from typing import BinaryIO, NamedTuple
 
-from ..errors import NotAJournal
+from ..exchange import NotAJournal
 
 ETHERNET = 1
 _SECTION, _INTERFACE, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 3, 6

@@ -11,7 +11,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address
 from struct import Struct
 from typing import NamedTuple
 
-from ..peer import Address
+from ..exchange import Address
 from .blocks import ETHERNET, Packet
 
 FIN, SYN, RST, PSH, ACK = 0x01, 0x02, 0x04, 0x08, 0x10

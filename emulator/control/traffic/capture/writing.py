@@ -17,8 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import BinaryIO
 
-from ..exchange import CLOSED, MALFORMED, Exchange
-from ..peer import Address, Peer
+from ..exchange import CLOSED, MALFORMED, Address, Exchange, Peer
 from . import blocks
 from .packets import ACK, FIN, LONGEST, PSH, SYN, Segment, frame_of
 

@@ -7,7 +7,7 @@ import json
 import os
 
 from odradek.compat.cli.log.event_log import EventLog
-from odradek.emulator.base.client import ANONYMOUS, Principal, told_as
+from odradek.emulator.base.call import ANONYMOUS, Principal, told_as
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.journal import Journal
 from odradek.emulator.base.logger import log as broker_log

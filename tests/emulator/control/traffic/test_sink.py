@@ -18,10 +18,8 @@ from odradek import Proxy
 from odradek.compat.cli.journal_file import write_to_file
 from odradek.emulator.control.traffic import jsonl
 from odradek.emulator.control.traffic import sink as module
-from odradek.emulator.control.traffic.errors import NotAJournal
-from odradek.emulator.control.traffic.exchange import Exchange
+from odradek.emulator.control.traffic.exchange import Address, Exchange, NotAJournal
 from odradek.emulator.control.traffic.files import load
-from odradek.emulator.control.traffic.peer import Address
 from odradek.emulator.control.traffic.sink import FileSink
 from odradek.emulator.control.traffic.traffic import FRAME_BYTES, Traffic
 from odradek.wire.api.metadata import MetadataRequest

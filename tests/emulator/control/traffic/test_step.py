@@ -13,8 +13,7 @@ from odradek.emulator.base.chain import Outcome, Step
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.traffic.exchange import Exchange
-from odradek.emulator.control.traffic.secrets import SECRET_APIS
-from odradek.emulator.control.traffic.step import TrafficStep
+from odradek.emulator.control.traffic.step import SECRET_APIS, TrafficStep
 from odradek.emulator.control.traffic.traffic import Traffic
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Error, Request, Response

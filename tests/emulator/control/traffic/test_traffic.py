@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.emulator.control.traffic.peer import Address, Peer
+from odradek.emulator.control.traffic.exchange import Address, Peer
 from odradek.emulator.control.traffic.traffic import Traffic
 from odradek.wire.api.metadata import MetadataRequest, MetadataResponse
 from odradek.wire.headers import RequestHeader, write_request_header, write_response_header

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.emulator.net.network.fault import DOWN, STREAMS, Effect, Fault
-from odradek.emulator.net.network.pipe import Pipe
+from odradek.emulator.net.network.link import Pipe
 
 
 class Loop:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from odradek.emulator.base.client import Principal
+from odradek.emulator.base.call import Principal
 from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
 from odradek.emulator.config.configs import BrokerConfig, ConfigError
 from odradek.emulator.metadata.delta import MetadataDelta
 from odradek.emulator.metadata.image import MetadataImage
-from odradek.emulator.security.authorizer.acl import Acl
-from odradek.emulator.security.authorizer.authorizer import (
-    Authorizer,
-    authorizer_of,
-    super_users,
-)
-from odradek.emulator.security.authorizer.terms import (
+from odradek.emulator.security.authorizer.acl import (
     IMPLIES,
     OPERATIONS,
+    Acl,
     Kind,
     Operation,
     Pattern,
     Permission,
+)
+from odradek.emulator.security.authorizer.authorizer import (
+    Authorizer,
+    authorizer_of,
+    super_users,
 )
 from odradek.wire.stored.cluster import RemoveAccessControlEntryRecord
 

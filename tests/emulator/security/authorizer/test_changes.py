@@ -6,8 +6,14 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.security.authorizer.acl import Acl, AclFilter
-from odradek.emulator.security.authorizer.terms import Kind, Operation, Pattern, Permission
+from odradek.emulator.security.authorizer.acl import (
+    Acl,
+    AclFilter,
+    Kind,
+    Operation,
+    Pattern,
+    Permission,
+)
 from odradek.wire import Error
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.delete_acls import DeleteAclsRequest

@@ -8,9 +8,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Sequence
 
 import pytest
-from odradek.emulator.security.login.exchange import Exchange
+from odradek.emulator.security.login.exchange import Exchange, Plain
 from odradek.emulator.security.login.login import Login, State, Step
-from odradek.emulator.security.login.plain import Plain
 from odradek.emulator.security.login.scram import HASHES, Known, Scram, credential_of
 from odradek.wire import Buffer, Error, Request, Response
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse

@@ -13,8 +13,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, padding, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
 from odradek import ConfigError, Emulator
 from odradek.emulator.security.login.exchange import Broken, LoginFailed
-from odradek.emulator.security.login.jwks import Signed
-from odradek.emulator.security.login.key_sets import FileKeys
+from odradek.emulator.security.login.key_sets import FileKeys, Signed
 from odradek.emulator.security.login.oauthbearer import (
     BadToken,
     OAuthBearer,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator.base.client import Principal
+from odradek.emulator.base.call import Principal
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.security.throttling.limits import Limit, limit_of
 from odradek.emulator.security.throttling.rates import Bucket, Rate, Windows
+from odradek.emulator.security.throttling.throttle import Limit, limit_of
 from odradek.wire import Error
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest

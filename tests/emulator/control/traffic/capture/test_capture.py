@@ -21,12 +21,9 @@ from odradek.emulator.control.traffic.capture.packets import (
     frame_of,
     segment_of,
 )
-from odradek.emulator.control.traffic.capture.reading import read_capture
-from odradek.emulator.control.traffic.capture.streams import Stream
+from odradek.emulator.control.traffic.capture.reading import Stream, read_capture
 from odradek.emulator.control.traffic.capture.writing import write_capture
-from odradek.emulator.control.traffic.errors import NotAJournal
-from odradek.emulator.control.traffic.exchange import Exchange
-from odradek.emulator.control.traffic.peer import Address
+from odradek.emulator.control.traffic.exchange import Address, Exchange, NotAJournal
 from odradek.emulator.control.traffic.traffic import Traffic
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.headers import RequestHeader, write_request_header

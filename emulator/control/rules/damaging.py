@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from .....wire import NO_ID, Response
-from .....wire.api.fetch import FetchRequest, FetchResponse
-from ....base.chain import Outcome
-from ..apis import name_of
-from ..narrowing import Narrowing
-from ..places import PARTITION, TOPIC
+from ....wire import NO_ID, Response
+from ....wire.api.fetch import FetchRequest, FetchResponse
+from ...base.chain import Outcome
 from .answering import own_copy
+from .narrowing import Narrowing, name_of
+from .places import PARTITION, TOPIC
 from .verb import Verb
 
 if TYPE_CHECKING:
-    from ..interception import Interception
+    from .interception import Interception
+
 
 WAYS = ("crc", "cut")
 _SIZE_BYTES = 4

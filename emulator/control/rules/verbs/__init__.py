@@ -1,1 +1,0 @@
-"""What rules do: one kind of verb a file."""
