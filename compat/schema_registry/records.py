@@ -18,7 +18,8 @@ from hashlib import md5
 from typing import Any
 from uuid import UUID
 
-from .formats import AVRO, written
+from ..schemas.registry import AVRO
+from .formats import written
 
 SCHEMA, CONFIG, MODE = "SCHEMA", "CONFIG", "MODE"
 DELETE_SUBJECT, CONTEXT, NOOP = "DELETE_SUBJECT", "CONTEXT", "NOOP"

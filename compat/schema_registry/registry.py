@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any, Protocol
 
+from ..schemas.registry import AVRO
 from . import records
 from .compatibility import Earlier, problems
 from .errors import LEVELS, MODES, Refused
-from .formats import AVRO, KINDS, BadSchema, Schema, parse, written
+from .formats import KINDS, BadSchema, Schema, parse, written
 from .limits import BYTES_MAX, REFERENCES_MAX
 from .records import Version, key_of
 from .store import State

@@ -26,6 +26,8 @@ class State:
         self.contexts: set[str] = set()
         self.ignored = 0
         """Records that were none of a registry's."""
+        self.removed = 0
+        """Versions that were deleted for good."""
         self._by_id: dict[tuple[str, int], dict[tuple[str, int], Version]] = {}
         self._ids: dict[tuple[str, tuple[str, str, str]], int] = {}
         self._highest: dict[str, int] = {}
@@ -125,6 +127,7 @@ class State:
         same_id = self._by_id[context, old.id]
         if to_return:  # its place in the order stays
             return
+        self.removed += 1
         del same_id[old.subject, old.version]
         if not same_id:
             del self._by_id[context, old.id]

@@ -41,11 +41,14 @@ class SchemasTopic:
         kafka: Source,
         name: str = NAME,
         incarnation: Callable[[], object] = lambda: None,
+        patience: float = _READY_S,
     ) -> None:
-        """`incarnation`: another one where what is stored may have been put back to what it was."""
+        """`incarnation`: another one where what is stored may have been put back to what it was;
+        `patience`: for so many seconds, what is not ready is asked again."""
         self._kafka = kafka
         self._name = name
         self._incarnation = incarnation
+        self._patience = patience
         self._is_there = False
         self.is_read = self.in_turn = False
         self._of: object = None
@@ -120,7 +123,7 @@ class SchemasTopic:
             raise KafkaRefused(Error.LEADER_NOT_AVAILABLE, self._name) from None
 
     def _patiently(self, action: Callable[[], T]) -> T:
-        deadline = monotonic() + _READY_S
+        deadline = monotonic() + self._patience
         while True:
             try:
                 return action()

@@ -5,14 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .record import Raw, SeenRecord
+
+if TYPE_CHECKING:
+    from ..schemas.reading import Reader
 
 Decoder: TypeAlias = Callable[[bytes], Any] | str | None
 """A function, "json", "text" or "auto" (by a registry), or None for the bytes as they are."""
 
 _NAMED: dict[str, Callable[[bytes], Any]] = {"json": json.loads, "text": bytes.decode}
+
+
+class Auto:
+    """Decodes by a registry's schemas, which are looked at anew with each reading."""
+
+    def __init__(self, new_reader: Callable[[], Reader]) -> None:
+        self._new_reader = new_reader
+        self._reader: Reader | None = None
+
+    def __call__(self, data: bytes) -> Any:
+        """The value. Raises ValueError, SchemaError."""
+        if self._reader is None:
+            self._reader = self._new_reader()
+        return self._reader.auto(data)
+
+    def begin(self) -> None:
+        """A reading begins."""
+        self._reader = None
 
 
 def function_of(

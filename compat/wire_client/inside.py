@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ...emulator.net.protocol import ClientProtocol
     from ...emulator.net.server import Server
     from ...emulator.partitions.partition import Partition
+    from ..schemas.reading import Reader
     from .waiting import WaitTimeout
 
 T = TypeVar("T")
@@ -82,8 +83,8 @@ class Inside:
         self._server = server
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
-        self.auto: Callable[[bytes], Any] | None = None
-        """What decodes by a registry's schemas."""
+        self.new_reader: Callable[[], Reader] | None = None
+        """What reads values by a registry's schemas, as they are now."""
 
     @property
     def powers(self) -> Inside:

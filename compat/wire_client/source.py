@@ -7,7 +7,7 @@ that no request of Kafka's has are `Powers`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from uuid import uuid4
 
 from ...emulator.base.event import Event
@@ -18,6 +18,9 @@ from .members import SeenInFlight
 from .record import Raw
 from .segments import SeenSegment
 from .waiting import Wait
+
+if TYPE_CHECKING:
+    from ..schemas.reading import Reader
 
 T = TypeVar("T")
 
@@ -78,6 +81,8 @@ class Source(Protocol):
 
     timeout: float
     """How many seconds a wait takes that is given no other time."""
+    new_reader: Callable[[], Reader] | None
+    """What reads values by a registry's schemas, as they are now; None where there is none."""
 
     @property
     def powers(self) -> Powers:

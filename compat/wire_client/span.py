@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from ...emulator.base.words import number_of
 from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
-from .decoding import Decoder, decoded, function_of
+from .decoding import Auto, Decoder, decoded, function_of
 from .produced import to_ms
 from .reading import (
     LATEST,
@@ -54,12 +54,15 @@ class Span:
 
     def decoded(self, name: str, value: Decoder, key: Decoder) -> Records[Any, Any]:
         """The same records with values and keys decoded."""
-        auto = getattr(self._source, "auto", None)
+        new_reader = self._source.new_reader
+        auto = None if new_reader is None else Auto(new_reader)
         of_key, of_value = function_of(key, "key", auto), function_of(value, "value", auto)
 
         def read_decoded(
             isolation: str, start: int | datetime | None = None, /
         ) -> list[SeenRecord[Any, Any]]:
+            if auto is not None:
+                auto.begin()
             return [decoded(each, of_key, of_value) for each in self.records(isolation, start)]
 
         return Records(f"{name}, decoded", read_decoded)

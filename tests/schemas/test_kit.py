@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from odradek.compat.schema_registry.errors import Refused
 
 from .compare import ask
 from .draw import Ask
+from .serving import registry
 
 ORDER: dict[str, Any] = {
     "type": "record",
@@ -64,6 +68,95 @@ def test_a_stock_serializer_writes_and_views_decode(kafka: Emulator) -> None:
     consumer.close()
     read = AvroDeserializer(client)
     assert read(messages[2].value(), context) == {"id": 2, "item": "bolt"}
+
+
+def _filled(kafka: Emulator) -> None:
+    kafka.schemas.register("orders-value", ORDER)
+    kafka["orders"].produce(kafka.schemas.encode("orders-value", {"id": 1, "item": "nut"}))
+    kafka["orders"].produce("plain")
+
+
+def test_views_read_values_by_their_schemas(kafka: Emulator) -> None:
+    _filled(kafka)
+    topic = kafka["orders"]
+    first = {"id": 1, "item": "nut"}
+    assert topic.values(decode="auto") == topic[0].values(decode="auto") == [first, "plain"]
+    assert [each.value for each in topic.records(decode="auto")] == [first, "plain"]
+    assert topic.last(decode="auto").value == "plain"
+    topic.produce("x", key=kafka.schemas.encode("orders-value", first))
+    assert topic.keys(decode="auto") == [None, None, first]
+    with pytest.raises(ValueError, match="value is 'json' or 'text' or 'auto' or a function"):
+        topic.values(decode="avro")
+
+
+def test_assertions_and_waits_are_of_what_a_schema_says(kafka: Emulator) -> None:
+    topic = kafka["orders"]
+    late = {**ORDER, "fields": [*ORDER["fields"], {"name": "x", "type": "int", "default": 0}]}
+
+    def produce() -> None:
+        kafka.schemas.evolve("orders-value", late)
+        topic.produce(kafka.schemas.encode("orders-value", {"id": 2, "item": "late", "x": 4}))
+
+    _filled(kafka)
+    assert topic.assert_produced(avro={"id": 1}).offset == 0
+    timer = threading.Timer(0.1, produce)
+    timer.start()
+    assert topic.wait_for(avro={"id": 2, "x": 4}).offset == 2  # by a schema that came meanwhile
+    timer.join()
+
+    async def in_a_coroutine() -> None:
+        assert (await topic.aassert_produced(avro={"item": "nut"})).offset == 0
+        assert (await topic.await_for(avro={"item": "late"})).offset == 2
+
+    asyncio.run(in_a_coroutine())
+    topic.assert_nothing_produced(avro={"id": 9}, within=0.05)
+    kafka.schemas.register("json", "{}", kind="JSON")
+    topic.produce(kafka.schemas.encode("json", {"a": [1]}))
+    topic.assert_produced(json_schema={"a": [1]})
+
+
+def test_a_failure_says_how_values_differ_by_their_schemas(kafka: Emulator) -> None:
+    _filled(kafka)
+    topic = kafka["orders"]
+    with pytest.raises(AssertionError) as failed:
+        topic.assert_produced(avro={"id": 7}, within=0.05)
+    assert "$.id: 1, expected 7" in str(failed.value)
+    assert "b'plain': this was not written with a schema" in str(failed.value)
+    with pytest.raises(AssertionError, match="a schema of AVRO, expected PROTOBUF"):
+        topic.assert_produced(protobuf={"id": 1}, within=0.05)
+    kafka.schemas.forget("orders-value")
+    with pytest.raises(AssertionError, match="the registry has no schema 1, expected"):
+        topic.assert_produced(avro={"id": 1}, within=0.05)
+    with pytest.raises(ValueError, match=r"the value of <orders-0@0 .* no schema 1"):
+        topic.values(decode="auto")
+
+
+def test_values_are_read_by_the_topic_alone() -> None:
+    """Without a registry that serves: also what a registry elsewhere has written."""
+    with Emulator(topics=["orders"]) as kafka:
+        with registry(kafka.bootstrap_servers) as other:
+            ask(other.url, Ask("POST", "/subjects/a/versions", {"schema": '"string"'}))
+        kafka["orders"].produce(b"\0\0\0\0\1\6tea")
+        assert kafka["orders"].values(decode="auto") == ["tea"]
+        kafka.delete_topic("_schemas")
+        with pytest.raises(ValueError, match="no schema 1"):
+            kafka["orders"].values(decode="auto")
+
+
+def test_values_are_written_as_json_has_them_or_refused(kafka: Emulator) -> None:
+    fields = [
+        {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9,
+                                   "scale": 2}},
+        {"name": "note", "type": ["null", "string"], "default": None},
+    ]  # fmt: skip
+    kafka.schemas.register("a", {"type": "record", "name": "A", "fields": fields})
+    written = kafka.schemas.encode("a", {"price": "1.50", "note": {"string": "x"}})
+    assert kafka.schemas.encode("a", {"price": Decimal("1.50"), "note": "x"}) == written
+    assert kafka.schemas.decode(written) == {"price": Decimal("1.50"), "note": "x"}
+    with pytest.raises(ValueError, match="value has no field 'prize'"):
+        kafka.schemas.encode("a", {"prize": 1})
+    with pytest.raises(ValueError, match="the registry has no subject 'b'"):
+        kafka.schemas.encode("b", 1)
 
 
 def test_stock_serializers_of_json_and_protobuf(kafka: Emulator) -> None:

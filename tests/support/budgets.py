@@ -17,7 +17,7 @@ LINES = {
     "wire": 9_881,
     "storage": 10_129,
     "emulator": 55_670,
-    "fixtures": 25_040,
-    "compat": 43_560,
-    "tests": 160_090,
+    "fixtures": 25_152,
+    "compat": 43_854,
+    "tests": 160_194,
 }

@@ -231,6 +231,7 @@ ROOMS = {
     """,
     "compat": """
         unavailable http_server
+        schemas
         wire_client
         java
         real_kafka
@@ -242,6 +243,11 @@ ROOMS = {
         spark
         demo table commands
     """,
+    "compat/schemas": """
+        registry framing plain
+        avro protobuf remote
+        reading
+    """,
     "compat/schema_registry": """
         limits
         formats
@@ -250,6 +256,7 @@ ROOMS = {
         store
         compatibility
         registry topic
+        inside
         api
         server
         command

@@ -231,7 +231,7 @@ def _encode(asked: argparse.Namespace) -> Encode:
         if needless := next((each for each in of_schemas if getattr(asked, each)), None):
             raise ConsoleError(f"--{needless.replace('_', '-')} needs --registry URL")
         return lambda record: record
-    from .schemas.wire_format import registry_encoder
+    from .schemas import registry_encoder
 
     subject = asked.subject or f"{asked.topic}-value"
     of_value = registry_encoder(asked.registry, subject, asked.schema, asked.message)

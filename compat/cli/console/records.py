@@ -234,7 +234,7 @@ def _decoding(asked: argparse.Namespace) -> Decoding:
     """Raises ConsoleError where a registry is needed and not named, or a package is missing."""
     registry: Decoder | None = None
     if asked.registry:
-        from .schemas.wire_format import registry_decoder
+        from .schemas import registry_decoder
 
         registry = registry_decoder(asked.registry)
     chosen: dict[bool, Decoder | None] = {True: registry, False: registry}

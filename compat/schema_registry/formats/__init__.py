@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
+from ...schemas.registry import AVRO, JSON, PROTOBUF
 from ..limits import TooLarge, check_text
 
-AVRO, JSON, PROTOBUF = "AVRO", "JSON", "PROTOBUF"
 KINDS: dict[str, str] = {JSON: "json_schema", PROTOBUF: "protobuf", AVRO: "avro"}
 """Type of schema -> its module, in the order of GET /schemas/types."""
 

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...schemas.registry import AVRO
 from ..limits import read_json
-from . import AVRO, BadSchema, Incompatibility, written
+from . import BadSchema, Incompatibility, written
 
 PRIMITIVES = ("string", "bytes", "int", "long", "float", "double", "boolean", "null")
 _RESERVED = frozenset(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...schemas.registry import JSON
 from ..limits import read_json
-from . import JSON, BadSchema, Exact, Incompatibility, written
+from . import BadSchema, Exact, Incompatibility, written
 
 
 class JsonSchema:

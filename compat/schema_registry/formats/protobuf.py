@@ -13,7 +13,8 @@ from antlr4.error.ErrorListener import ErrorListener
 from proto_schema_parser import ast
 from proto_schema_parser.parser import Parser
 
-from . import PROTOBUF, BadSchema, Incompatibility
+from ...schemas.registry import PROTOBUF
+from . import BadSchema, Incompatibility
 
 
 class ProtobufSchema:

@@ -1,4 +1,4 @@
-"""A schema registry with Confluent's REST API.
+"""A schema registry that is asked over HTTP, by Confluent's REST API.
 
 Each schema is asked for once. Source: the API's reference. Left out: clusters of registries,
 contexts, rules of data contracts, log-ins other than a user and a password in the URL.
@@ -8,48 +8,26 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 from urllib.request import Request, urlopen
 
-from ..client import ConsoleError
+from .registry import AVRO, NoSuchSchema, Reference, Schema, SchemaError
 
-AVRO, PROTOBUF, JSON = "AVRO", "PROTOBUF", "JSON"
 _TYPE = "application/vnd.schemaregistry.v1+json"
 _TIMEOUT_S = 15.0
 _NOT_FOUND = 404
 _SERIALIZED = "?format=serialized"
 
 
-class Reference(NamedTuple):
-    """Another schema that one is made of."""
-
-    name: str
-    subject: str
-    version: int
-
-
-class Schema(NamedTuple):
-    """A schema, with its id and type."""
-
-    id: int
-    kind: str
-    text: str
-    references: tuple[Reference, ...] = ()
-
-
-class NoSuchSchema(Exception):
-    """The registry has no schema of this id or subject."""
-
-
-class Registry:
+class RemoteRegistry:
     """A registry at a URL."""
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ConsoleError(f"not the URL of a registry: {url!r}")
+            raise SchemaError(f"not the URL of a registry: {url!r}")
         host = parts.netloc.rpartition("@")[2]
         self.url = urlunsplit((parts.scheme, host, parts.path.rstrip("/"), "", ""))
         self._headers = {"Accept": _TYPE, "Content-Type": _TYPE}
@@ -59,7 +37,7 @@ class Registry:
         self._by_id: dict[int, Schema | None] = {}
 
     def by_id(self, schema_id: int) -> Schema:
-        """A schema by its id. Raises NoSuchSchema, ConsoleError."""
+        """A schema by its id. Raises NoSuchSchema, SchemaError."""
         if schema_id not in self._by_id:
             try:
                 told = self._ask(f"/schemas/ids/{schema_id}")
@@ -72,28 +50,28 @@ class Registry:
         return found
 
     def latest(self, subject: str) -> Schema:
-        """The newest version of a subject. Raises NoSuchSchema, ConsoleError."""
+        """The newest version of a subject. Raises NoSuchSchema, SchemaError."""
         told = self._ask(f"/subjects/{quote(subject, safe='')}/versions/latest")
         return _schema(told, int(told["id"]))
 
     def referred(self, reference: Reference) -> Schema:
-        """The schema that a reference means. Raises NoSuchSchema, ConsoleError."""
+        """The schema that a reference means. Raises NoSuchSchema, SchemaError."""
         path = f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}"
         told = self._ask(path)
         return _schema(told, int(told["id"]))
 
     def descriptor(self, schema_id: int) -> bytes:
-        """Of a Protobuf schema, its FileDescriptorProto. Raises NoSuchSchema, ConsoleError."""
+        """Of a Protobuf schema, its FileDescriptorProto. Raises NoSuchSchema, SchemaError."""
         told = self._ask(f"/schemas/ids/{schema_id}{_SERIALIZED}")
         try:
             return b64decode(told["schema"], validate=True)
         except ValueError:
-            raise ConsoleError(
+            raise SchemaError(
                 f"{self.url} gives Protobuf schemas as text only; it has no format=serialized"
             ) from None
 
     def register(self, subject: str, kind: str, text: str) -> Schema:
-        """The schema under this subject, which is added if it is not there. Raises ConsoleError."""
+        """The schema under this subject, which is added if it is not there. Raises SchemaError."""
         told = self._ask(
             f"/subjects/{quote(subject, safe='')}/versions", {"schemaType": kind, "schema": text}
         )
@@ -109,12 +87,12 @@ class Registry:
             said = _message(error)
             if error.code == _NOT_FOUND:
                 raise NoSuchSchema(f"{self.url}{path}: {said}") from None
-            raise ConsoleError(f"the registry {self.url} refuses: {said}") from None
+            raise SchemaError(f"the registry {self.url} refuses: {said}") from None
         except (URLError, OSError) as error:
             why = getattr(error, "reason", error)
-            raise ConsoleError(f"no schema registry at {self.url}: {why}") from None
+            raise SchemaError(f"no schema registry at {self.url}: {why}") from None
         except ValueError as error:
-            raise ConsoleError(f"{self.url} is no schema registry: {error}") from None
+            raise SchemaError(f"{self.url} is no schema registry: {error}") from None
 
 
 def _schema(told: Any, schema_id: int) -> Schema:

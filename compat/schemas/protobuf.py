@@ -9,21 +9,19 @@ Source: Confluent's wire format; the ProtoJSON mapping.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
-from ..client import ConsoleError
-from .registry import Registry, Schema
+from .registry import Schema, SchemaError, SchemaSource
 
 _WELL_KNOWN = "google/protobuf/"
 
 
-def protobuf_decoder(registry: Registry, schema: Schema) -> Callable[[bytes], Any]:
+def protobuf_decoder(registry: SchemaSource, schema: Schema) -> Callable[[bytes], Any]:
     """Decodes what was written with this schema. Raises ValueError for damage."""
     file = _file(registry, schema)
 
@@ -42,17 +40,20 @@ def protobuf_decoder(registry: Registry, schema: Schema) -> Callable[[bytes], An
 
 
 def protobuf_encoder(
-    registry: Registry, schema: Schema, message: str | None
-) -> Callable[[bytes], bytes]:
-    """Encodes JSON text as this message, by default the first of the file. Raises ConsoleError."""
+    registry: SchemaSource, schema: Schema, message: str | None
+) -> Callable[[Any], bytes]:
+    """Encodes what JSON has of this message, by default the first of the file, or the message
+    itself. Raises SchemaError."""
     file = _file(registry, schema)
     indexes = [0] if message is None else _indexes_of(file, message)
     kind = message_factory.GetMessageClass(_message_at(file, indexes))
     prefix = b"\0" if indexes == [0] else b"".join(map(_zigzag, [len(indexes), *indexes]))
 
-    def encode(data: bytes) -> bytes:
+    def encode(value: Any) -> bytes:
+        if isinstance(value, Message):
+            return prefix + bytes(value.SerializeToString())
         try:
-            found = json_format.ParseDict(json.loads(data), kind())
+            found = json_format.ParseDict(value, kind())
         except (json_format.ParseError, TypeError, AttributeError) as error:
             raise ValueError(f"this is not of the schema: {error}") from None
         return prefix + bytes(found.SerializeToString())
@@ -60,7 +61,7 @@ def protobuf_encoder(
     return encode
 
 
-def _file(registry: Registry, schema: Schema) -> Any:
+def _file(registry: SchemaSource, schema: Schema) -> Any:
     """The descriptor of the schema's file, with those of the files it imports."""
     pool = descriptor_pool.DescriptorPool()
     name = f"schema-{schema.id}.proto"
@@ -68,7 +69,7 @@ def _file(registry: Registry, schema: Schema) -> Any:
     return pool.FindFileByName(name)
 
 
-def _add(registry: Registry, pool: Any, schema: Schema, name: str, added: set[str]) -> None:
+def _add(registry: SchemaSource, pool: Any, schema: Schema, name: str, added: set[str]) -> None:
     if name in added:
         return
     added.add(name)
@@ -109,7 +110,7 @@ def _indexes_of(file: Any, message: str) -> list[int]:
     for part in message.removeprefix(f"{own.package}.").split("."):
         names = [each.name for each in level]
         if part not in names:
-            raise ConsoleError(f"the schema has no message {message}: {', '.join(names)}")
+            raise SchemaError(f"the schema has no message {message}: {', '.join(names)}")
         indexes.append(names.index(part))
         level = list(level[indexes[-1]].nested_type)
     return indexes

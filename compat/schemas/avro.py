@@ -1,8 +1,8 @@
-"""Avro values as JSON, and back.
+"""Avro values: read as Python has them, and written from that or from what JSON has of them.
 
-Rules: a union is written as its value alone, and read that way or as Avro's own JSON has it,
-{"string": "x"}. Bytes are text of the characters 0 to 255, as there. Times are ISO 8601, decimals
-text; numbers of Avro are taken too.
+Of JSON: a union is its value alone, or as Avro's own JSON has it, {"string": "x"}. Bytes are text
+of the characters 0 to 255, as there. Times are ISO 8601, decimals text; numbers of Avro are taken
+too.
 
 Source: the Avro specification, "JSON Encoding", "Logical Types".
 """
@@ -15,36 +15,34 @@ from collections.abc import Callable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal, InvalidOperation
 from typing import Any
-from uuid import UUID
 
 import fastavro
 from fastavro.validation import ValidationError, validate
 
-from .registry import Registry, Schema
+from .registry import Schema, SchemaSource
 
 Named = dict[str, Any]
 _NUMBERS = ("float", "double")
 
 
-def avro_decoder(registry: Registry, schema: Schema) -> Callable[[bytes], Any]:
+def avro_decoder(registry: SchemaSource, schema: Schema) -> Callable[[bytes], Any]:
     """Decodes what was written with this schema. Raises ValueError for damage."""
     parsed, _ = _parsed(registry, schema)
 
     def decode(data: bytes) -> Any:
         try:
-            return _plain(fastavro.schemaless_reader(io.BytesIO(data), parsed, None))
+            return fastavro.schemaless_reader(io.BytesIO(data), parsed, None)
         except (EOFError, IndexError, KeyError, TypeError) as error:
             raise ValueError(f"this is not of schema {schema.id}: {error}") from None
 
     return decode
 
 
-def avro_encoder(registry: Registry, schema: Schema) -> Callable[[bytes], bytes]:
-    """Encodes JSON text. Raises ValueError that names what does not fit."""
+def avro_encoder(registry: SchemaSource, schema: Schema) -> Callable[[Any], bytes]:
+    """Encodes a value. Raises ValueError that names what does not fit."""
     parsed, named = _parsed(registry, schema)
 
-    def encode(data: bytes) -> bytes:
-        value = data.decode() if parsed == "string" else json.loads(data)
+    def encode(value: Any) -> bytes:
         shaped = _shaped(parsed, value, named, "value")
         try:
             validate(shaped, parsed, raise_errors=True)
@@ -57,35 +55,19 @@ def avro_encoder(registry: Registry, schema: Schema) -> Callable[[bytes], bytes]
     return encode
 
 
-def _parsed(registry: Registry, schema: Schema) -> tuple[Any, Named]:
+def _parsed(registry: SchemaSource, schema: Schema) -> tuple[Any, Named]:
     named: Named = {}
     _add_references(registry, schema, named)
     text = schema.text.strip()
     return fastavro.parse_schema(json.loads(text), named_schemas=named), named
 
 
-def _add_references(registry: Registry, schema: Schema, named: Named) -> None:
+def _add_references(registry: SchemaSource, schema: Schema, named: Named) -> None:
     for each in schema.references:
         if each.name not in named:
             found = registry.referred(each)
             _add_references(registry, found, named)
             fastavro.parse_schema(json.loads(found.text), named_schemas=named)
-
-
-def _plain(value: Any) -> Any:
-    """As JSON has it."""
-    match value:
-        case dict():
-            return {name: _plain(each) for name, each in value.items()}
-        case list() | tuple():
-            return [_plain(each) for each in value]
-        case bytes():
-            return value.decode("latin-1")
-        case datetime() | date() | time():
-            return value.isoformat()
-        case Decimal() | UUID():
-            return str(value)
-    return value
 
 
 def _shaped(schema: Any, value: Any, named: Named, where: str) -> Any:
@@ -126,6 +108,8 @@ def _of_record(schema: Any, value: Mapping[str, Any], named: Named, where: str) 
 
 
 def _of_union(branches: list[Any], value: Any, named: Named, where: str) -> Any:
+    if isinstance(value, tuple):  # fastavro's own: the name of the branch, and the value
+        return value
     tagged = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
     for branch in branches:
         if tagged is not None and tagged == _name(branch):
