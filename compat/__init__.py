@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .clients import client as client
     from .real_kafka import RealCluster as RealCluster
     from .real_kafka import RealKafka as RealKafka
+    from .real_kafka import RealZooKeeper as RealZooKeeper
     from .unavailable import Unavailable as Unavailable
 
 _MODULES = {
@@ -30,6 +31,7 @@ _MODULES = {
     "NewRecord": ".clients",
     "RealCluster": ".real_kafka",
     "RealKafka": ".real_kafka",
+    "RealZooKeeper": ".real_kafka",
     "Record": ".clients",
     "Unavailable": ".unavailable",
     "client": ".clients",
@@ -42,6 +44,7 @@ __all__ = [
     "NewRecord",
     "RealCluster",
     "RealKafka",
+    "RealZooKeeper",
     "Record",
     "Unavailable",
     "client",

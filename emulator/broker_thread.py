@@ -20,7 +20,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from .base.addresses import bracketed
@@ -28,6 +28,9 @@ from .base.real_time import monotonic
 from .cluster import Cluster
 from .net.server import Server
 from .snapshots.downtime import check_up, exchange
+
+if TYPE_CHECKING:
+    from .zookeeper.server import ZooKeeperServer
 
 T = TypeVar("T")
 _STOP_TIMEOUT_S = 30
@@ -52,6 +55,7 @@ class Serving(NamedTuple):
 
     server: Server
     data_dir: Path | None
+    zookeeper: ZooKeeperServer | None = None
 
     @property
     def bootstrap(self) -> str:

@@ -341,6 +341,25 @@ def release(given: str) -> Release:
         raise ValueError(f"version: {error}") from None
 
 
+def port_beside(name: str, given: bool | int) -> int | None:
+    """The port of what runs beside the broker: None for nothing, 0 for any free one."""
+    _check(isinstance(given, int), name, "True, False or a port", given)
+    if isinstance(given, bool):
+        return 0 if given else None
+    if not 0 <= given < 1 << 16:
+        raise ValueError(f"{name} is a port, 0 to 65535, not {given}")
+    return given
+
+
+def zookeeper_port(given: bool | int, release: Release) -> int | None:
+    """The port of ZooKeeper: None for none, 0 for any free one."""
+    port = port_beside("zookeeper", given)
+    if port is not None and not release.has_zookeeper:
+        text = f"zookeeper: Kafka {release.name} has none, since 4.0: give a version of before"
+        raise ValueError(f"{text}, as 3.9")
+    return port
+
+
 def naming(given: str) -> Naming:
     """A naming by its name."""
     _check(isinstance(given, str), "naming", "a str", given)

@@ -32,6 +32,7 @@ _NEVER = 1_000_000_000
 MOST_BROKERS = 1000
 CONTROL = "127.0.0.1:9644"
 REGISTRY = "127.0.0.1:8081"
+ZOOKEEPER_PORT = 2181
 
 
 def add_serve(commands: Any) -> None:
@@ -153,6 +154,15 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
         "--ready-file", metavar="FILE", help="write addresses and more there as JSON when ready"
     )
     _add_beside(serve)
+    serve.add_argument(
+        "--zookeeper",
+        metavar="PORT",
+        nargs="?",
+        const=ZOOKEEPER_PORT,
+        type=port_number,
+        help=f"serve a ZooKeeper at this port ({ZOOKEEPER_PORT}), with a --kafka-version of before "
+        "4.0; see docs/zookeeper.md",
+    )
     serve.add_argument(
         "--until-stdin-ends",
         action="store_true",

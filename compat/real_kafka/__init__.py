@@ -3,5 +3,6 @@
 from .cluster import RealCluster
 from .node import RealKafka
 from .tools import JVM, VERSION, run_tool
+from .zookeeper import RealZooKeeper
 
-__all__ = ["JVM", "VERSION", "RealCluster", "RealKafka", "run_tool"]
+__all__ = ["JVM", "VERSION", "RealCluster", "RealKafka", "RealZooKeeper", "run_tool"]

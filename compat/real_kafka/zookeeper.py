@@ -7,15 +7,24 @@ The rules:
   after a restart.
 - A killed broker's session stays until it expires (SESSION_MS): a start waits for that.
 - Where `zookeeper.connect` is among the configs, that one is used, and none is started.
+- `RealZooKeeper` is one by itself, as it comes with a Kafka.
 - Brokers of 0.8 have no `listeners`: they get host and port by themselves.
 """
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from types import TracebackType
 
-from ..java.jars import numbers
+from ..java.jars import classpath, jars, java, numbers
 
 CONNECT = "zookeeper.connect"
 SESSION_MS = 6000
@@ -83,3 +92,72 @@ def command(java: Sequence[str], *, is_own: bool, was_killed: bool) -> list[str]
         return [*options, "kafka.Kafka", "server.properties"]
     wait_s = 1.5 * SESSION_MS / 1000 if was_killed else 0
     return ["sh", "-c", _START_BOTH.format(server=_SERVER, wait_s=wait_s), "kafka", *options]
+
+
+class RealZooKeeper:
+    """The ZooKeeper of a Kafka's archives: `with RealZooKeeper() as real: connect(real.connect)`.
+    What it keeps is gone when it ends. Raises Unavailable (no Java, no archives) and RuntimeError
+    from `__enter__`."""
+
+    def __init__(self, kafka_version: str = "2.7.2") -> None:
+        self._version = kafka_version
+        self.port = 0
+
+    @property
+    def connect(self) -> str:
+        """Where clients connect to, "127.0.0.1:PORT"."""
+        return f"127.0.0.1:{self.port}"
+
+    def __enter__(self) -> RealZooKeeper:
+        from .node import WATCH, free_ports
+
+        path = classpath(jars(self._version))
+        [self.port] = free_ports(1)
+        self._work = Path(tempfile.mkdtemp(prefix="odradek-zookeeper-"))
+        write_files(self._work, self.port, self._work / "data")
+        self._process = subprocess.Popen(
+            [java(), *_JVM, "-cp", path, _SERVER, "zookeeper.properties"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=(self._work / "log").open("wb"),
+            cwd=self._work,
+            start_new_session=True,
+        )
+        self._watcher = subprocess.Popen(
+            ["sh", "-c", WATCH, str(self._process.pid), str(self._work)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            self._wait()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self._process.poll() is None:
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 5) as asked:
+                asked.sendall(b"srvr")  # `ruok` is answered before it serves
+                if b"Mode:" in asked.makefile("rb").read():
+                    return
+            time.sleep(0.05)
+        raise RuntimeError(f"no ZooKeeper:\n{(self._work / 'log').read_text()[-2000:]}")
+
+    def _end(self) -> None:
+        """The watcher, whose pipe breaks, removes the files."""
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._watcher.communicate()

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from ..control.traffic.journal import RequestJournal
     from ..security.tls.certificates import Certificates
     from ..snapshots.snapshot import Snapshot
+    from ..zookeeper.server import ZooKeeperServer
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -110,6 +111,7 @@ class Embedded:
         acls: bool = False,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
+        zookeeper: bool | int = False,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
         self._naming, self._release = parameters.naming(naming), parameters.release(version)
@@ -130,6 +132,7 @@ class Embedded:
         self._rules = Rules()  # of all its runs, too
         self._state = None if state is None else fitting(state, self._release, naming)
         self._requests = RequestLog(self, is_on=journal)
+        self._zookeeper_port = parameters.zookeeper_port(zookeeper, self._release)
         self._new_disk_rules()
 
     def __repr__(self) -> str:
@@ -217,6 +220,15 @@ class Embedded:
     def port(self) -> int:
         """The port of the first broker in `bootstrap_servers`."""
         return parse_address(self.bootstrap_servers.split(",")[0])[1]
+
+    @property
+    def zookeeper_connect(self) -> str:
+        """What goes into a `zookeeper.connect` (docs/zookeeper.md). Raises RuntimeError if there is
+        no ZooKeeper: it is there with `zookeeper=True`."""
+        found = self._started().serving_anywhere().zookeeper
+        if found is None:
+            raise RuntimeError("there is no ZooKeeper: start the broker with zookeeper=True")
+        return found.connect
 
     @property
     def data_dir(self) -> Path:
@@ -387,16 +399,27 @@ class Embedded:
         with self._home() as home:
             state = begin_state(self, home)
             server = self._new_server(cluster := self._new_cluster(home, None, state))
+            zookeeper: ZooKeeperServer | None = None
             try:
                 self._listen(cluster, server)
-                yield Serving(server, home if isinstance(home, Path) else None)
+                zookeeper = self._new_zookeeper(server)
+                yield Serving(server, home if isinstance(home, Path) else None, zookeeper)
             finally:
+                if zookeeper is not None:
+                    await zookeeper.close()
                 await server.close()
                 if not server.is_down:
                     close_cleanly(server.cluster, is_last=self._is_temporary)
 
     def _new_server(self, cluster: Cluster) -> Server:
         return Server(cluster)
+
+    def _new_zookeeper(self, server: Server) -> ZooKeeperServer | None:
+        if self._zookeeper_port is None:
+            return None
+        from ..zookeeper.server import ZooKeeperServer
+
+        return ZooKeeperServer(server, self._listening.host, self._zookeeper_port)
 
     def _listen(self, cluster: Cluster, server: Server) -> None:
         """Accept connections, and create the topics."""

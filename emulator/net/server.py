@@ -19,7 +19,7 @@ import asyncio
 import socket
 from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ..base.clock import Movable, TestClock
 from ..base.journal import Journal
@@ -103,6 +103,16 @@ _FOLLOWS_S = 0.01
 _STANDS_STILL = Effect(frozenset({UP, DOWN}), holds=True)
 
 
+class Beside(Protocol):
+    """What listens on sockets of its own in the broker's thread."""
+
+    def attach(self, cluster: Cluster) -> None:
+        """The server serves another cluster from now on."""
+
+    def descriptors(self) -> list[int]:
+        """Those of its sockets."""
+
+
 class Server:
     """Listening sockets and timer of one cluster, on one event loop; it may move to another."""
 
@@ -111,6 +121,7 @@ class Server:
         self.protocols: dict[ClientProtocol, None] = {}
         self.sending = 0  # connections with an answer that is sent in pieces
         self.closing: list[Callable[[], None]] = []  # called before anything is closed
+        self.beside: list[Beside] = []
         self._loop = asyncio.get_running_loop()
         size: int = cluster.config.get("queued.max.request.bytes")
         self.room = ReceiveBudget(size if size > 0 else ROOM_BYTES, self._loop.call_later)
@@ -163,6 +174,8 @@ class Server:
         cluster.metadata.subscribe(self._configs_changed)
         cluster.replication.moved = self._process_moved
         cluster.replication.has_clients = self._has_clients
+        for each in self.beside:
+            each.attach(cluster)
         for node_id, broker in cluster.replication.brokers.items():
             if self._processes.get(node_id, Process.UP) is not broker.process:
                 self._process_moved(node_id, broker)
@@ -258,6 +271,7 @@ class Server:
         forked process gives them up: who sees a connection end may rely on the port being free."""
         found = [listener.descriptor for listener in self._listeners]
         found += [protocol.descriptor for protocol in list(self.protocols)]
+        found += [number for each in self.beside for number in each.descriptors()]
         return [number for number in found if number >= 0]
 
     def hand_over(self) -> tuple[list[socket.socket], list[socket.socket], set[int]]:

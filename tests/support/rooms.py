@@ -45,6 +45,7 @@ ROOMS = {
         net
         parameters broker cluster
         snapshots
+        zookeeper
         embedded broker_thread
     """,
     "compat/proxy": """

@@ -195,6 +195,7 @@ def emulator_of(options: argparse.Namespace, settings: Settings) -> Embedded:
         timing=options.timing,
         security=options.security,
         users=dict(options.user),
+        zookeeper=False if options.zookeeper is None else options.zookeeper,
     )
     return started
 
@@ -261,6 +262,8 @@ def _tell_the_world(
 ) -> dict[str, Any]:
     """/health, the control API, and the file for those who wait. Returns where they are."""
     told: dict[str, Any] = {}
+    if options.zookeeper is not None:
+        told["zookeeper_connect"] = emulator.zookeeper_connect
     if options.health_port is not None:
         from .health import Health  # which takes http.server
 

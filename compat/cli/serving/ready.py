@@ -17,6 +17,7 @@ def ready_line(
     health_port: int | None = None,
     control_url: str | None = None,
     schema_registry_url: str | None = None,
+    zookeeper_connect: str | None = None,
 ) -> str:
     """The address that clients need, and in brackets what else is to be known."""
     listening = emulator.run(_listening)
@@ -29,6 +30,8 @@ def ready_line(
         more.append(f"control at {control_url}")
     if schema_registry_url is not None:
         more.append(f"schema registry at {schema_registry_url}")
+    if zookeeper_connect is not None:
+        more.append(f"ZooKeeper at {zookeeper_connect}")
     if (scan_limit := emulator.cluster.scan_limit) is not None:
         more.append(f"records scanned up to {scan_limit} a batch")
     told = f" ({', '.join(more)})" if more else ""
