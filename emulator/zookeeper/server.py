@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..base.addresses import bracketed
 from ..net.listener import Listener
-from ..net.sockets import bound
+from ..net.protocol import bound
 from .keeper import Client, Keeper
 from .tree import DEFAULT_LIMITS, Limits
 from .words import answer_to
