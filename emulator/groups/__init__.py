@@ -5,6 +5,7 @@ offsets_topic.py is the topic that it writes to and is restored from. All types 
 runtime.py (shards, writing, the timer), records.py (encoding), group.py (what is asked of any
 group) and topics_view.py. offsets/ keeps what is committed; classic/, consumer/ (KIP-848), share/
 (KIP-932) and streams/ (KIP-1071) each hold one type of group: its records, its calls, its state.
+What the last three have in common is in modern/.
 Everything is synchronous and takes the time as an argument.
 """
 

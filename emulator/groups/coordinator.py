@@ -19,20 +19,20 @@ from typing import TYPE_CHECKING, Protocol
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
 from ..base.journal import Journal
+from ..base.timers import Timers
 from .classic.calls import ClassicCalls
 from .classic.effects import Answer, Token
 from .group import EMPTY, GroupListing, existing
-from .offsets.calls import OffsetCalls
-from .offsets.removal import Removal
+from .offsets.calls import OffsetCalls, Removal
 from .records import LogEntry, Record, Replayed
-from .runtime import Producer, Runtime, Timers, random_uuid
+from .runtime import Producer, Runtime, Shard, ShardState, random_uuid
 from .settings import ConfigsOf, GroupSettings
-from .shard import Shard, ShardState
 from .topics_view import NoTopics, TopicsView
 
 if TYPE_CHECKING:
+    from ..share.coordinators import ShareCoordinators
     from .consumer.calls import ConsumerCalls
-    from .share.calls import ShareCalls, StateKeeper
+    from .share.calls import ShareCalls
     from .streams.calls import StreamsCalls
 
 _RECORD_TYPES = {
@@ -72,12 +72,12 @@ class Coordinator:
         send: Callable[[Token, Answer], None],
         timers: Timers,
         now: Callable[[], int],
+        configs_of: ConfigsOf,
         settings: GroupSettings | None = None,
         new_uuid: Callable[[], str] = random_uuid,
         topics: TopicsView | None = None,
-        configs_of: ConfigsOf | None = None,
         journal: Journal | None = None,
-        share_states: StateKeeper | None = None,
+        share_states: ShareCoordinators | None = None,
     ) -> None:
         self.settings = settings or GroupSettings()
         self.runtime = Runtime(
@@ -108,10 +108,8 @@ class Coordinator:
     def share(self) -> ShareCalls:
         """The calls about share groups."""
         from .share.calls import ShareCalls
-        from .share.keeping import NoStates
 
-        states = self._share_states or NoStates()
-        return ShareCalls(self.runtime, self.classic, states, self._configs_of)
+        return ShareCalls(self.runtime, self.classic, self._configs_of, self._share_states)
 
     @cached_property
     def streams(self) -> StreamsCalls:

@@ -1,4 +1,4 @@
-"""What the coordinator asks of a group, whatever its type."""
+"""What the coordinator asks of a group, whatever its type; what OffsetCommit asks of it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 from ...wire.errors import Error, Refused
-from .commit_request import CommitRequest
+from ...wire.primitives import NO_ID
 from .records import Record
+
+NO_LEADER_EPOCH = -1
+NO_RETENTION = -1
+NO_TIME = -1
 
 EMPTY = "Empty"
 """The state in which every type of group has no members."""
@@ -25,6 +29,31 @@ class GroupListing(NamedTuple):
     def state_filter(self) -> str:
         """What a filter of ListGroups calls the state, in lower case."""
         return "not_ready" if self.state == "NotReady" else self.state.lower()
+
+
+class OffsetCommit(NamedTuple):
+    """One partition of an OffsetCommit or TxnOffsetCommit."""
+
+    topic: str
+    partition: int
+    offset: int
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str | None = ""
+    topic_id: bytes = NO_ID
+    timestamp: int = NO_TIME
+    """When it was committed (ms); -1 means now. Only OffsetCommit v1 sends another."""
+
+
+class CommitRequest(NamedTuple):
+    """OffsetCommit or TxnOffsetCommit, of partitions that exist. `retention_ms` is -1 for the
+    broker's own; only OffsetCommit v2-4 sends another."""
+
+    version: int
+    member_id: str
+    instance_id: str | None
+    generation: int
+    commits: Sequence[OffsetCommit]
+    retention_ms: int = NO_RETENTION
 
 
 class Group(Protocol):

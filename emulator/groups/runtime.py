@@ -17,6 +17,7 @@ at its own time.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
@@ -25,39 +26,13 @@ from ...wire.records import Record as LoggedRecord
 from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..base.journal import Journal
-from ..base.timers import Check, Deadlines
+from ..base.timers import Check, Deadlines, RepeatedCheck, Timer, Timers
 from .group import Group
 from .records import Decode, Record, decode
 from .settings import GroupSettings
-from .shard import Shard, ShardState
-from .telling import Telling
 from .topics_view import TopicsView
 
-
-class Timer(Protocol):
-    """What `Timers.at` returns."""
-
-    def cancel(self) -> None: ...
-
-
-class Timers(Protocol):
-    """Calls back when a time (milliseconds) has come: once, or again and again."""
-
-    def at(self, when: int, callback: Callable[[], None], /) -> Timer: ...
-
-    def every(self, when: int, work: Check, /) -> Timer: ...
-
-
-class OffsetCheck(Protocol):
-    """What is done for each shard every `retention_check_interval_ms`."""
-
-    def expire(self, shard: Shard, now: int, /) -> bool:
-        """Remove what is too old. Returns whether there was anything."""
-        ...
-
-    def next_expiry(self, shard: Shard, /) -> int | None:
-        """When something is next too old, if nothing else changes; None for never."""
-        ...
+_GONE = frozenset({"left", "kicked", "session timed out"})
 
 
 class Producer(NamedTuple):
@@ -67,13 +42,102 @@ class Producer(NamedTuple):
     epoch: int
 
 
-class Append(Protocol):
-    """Writes the records, as one batch, to the partition that keeps the group; inside a
-    producer's transaction if one is given. Raises Refused if it cannot."""
+class ShardState(Enum):
+    """Whether a shard can serve."""
 
-    def __call__(
-        self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
-    ) -> None: ...
+    LOADING = "loading"
+    ACTIVE = "active"
+
+
+class Shard:
+    """The groups of one partition, by id. A group that has only offsets is in here too."""
+
+    def __init__(self, partition: int) -> None:
+        self.partition = partition
+        self.state = ShardState.LOADING
+        self.groups: dict[str, Group] = {}
+        self.unwritten: set[str] = set()
+        """Groups of which no record has been written, nor any record to the partition since they
+        were created. Describing and listing do not show them: a real coordinator shows the state
+        below the high watermark."""
+        self.vanished: dict[str, Group] = {}
+        """Groups that are gone without a record of it, nor any record to the partition since.
+        Describing, listing and fetching offsets still show them."""
+        self.writes = 0
+        """How often records were written to the partition since it is here."""
+
+    def visible(self, group_id: str) -> Group | None:
+        """The group, for calls that only look at it."""
+        if group_id in self.vanished:
+            return self.vanished[group_id]
+        return None if group_id in self.unwritten else self.groups.get(group_id)
+
+    def visible_groups(self) -> list[Group]:
+        """All groups that calls which only look are shown."""
+        shown = {n: group for n, group in self.groups.items() if n not in self.unwritten}
+        return list((shown | self.vanished).values())
+
+    def vanish(self, group_id: str) -> None:
+        """The group is no more, but its offsets are; after a restart it is there again."""
+        self.vanished[group_id] = self.groups.pop(group_id)
+
+    def written(self) -> None:
+        """A record was written to the partition: what is there now is visible."""
+        self.writes += 1
+        self.unwritten.clear()
+        self.vanished.clear()
+
+    def forget(self, group_id: str) -> None:
+        """Remove a group from memory."""
+        self.unwritten.discard(group_id)
+        self.groups.pop(group_id, None)
+
+
+class GroupEvents:
+    """The events of groups (base/event.py has their sentences); without a journal none."""
+
+    def __init__(self, journal: Journal | None) -> None:
+        self._journal = journal
+
+    @property
+    def is_on(self) -> bool:
+        """Whether anything is kept."""
+        return self._journal is not None and self._journal.is_on
+
+    def add(
+        self,
+        group_id: str,
+        kind: str,
+        member: Any = None,
+        reason: str = "",
+        details: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Something has happened to a group, or to one of its members, which has a member id, an
+        instance id and a client id."""
+        journal = self._journal
+        if journal is None or not journal.is_on:
+            return
+        more = {} if details is None else dict(details)
+        client = member_id = ""
+        if member is not None:
+            if kind == "joined":
+                more["max_poll_interval_ms"] = getattr(member, "rebalance_timeout_ms", -1)
+            member_id, instance_id = member.member_id, member.instance_id
+            key = instance_id or member_id  # an instance comes back under another id
+            client = journal.members.name(member.client_id, key)
+            if kind in _GONE:
+                journal.members.gone(key)
+            if instance_id is not None:
+                more["instance"] = instance_id
+                more["as_instance"] = f" as static member {instance_id}"
+        journal.add(
+            kind, client=client, group=group_id, member=member_id, reason=reason, details=more
+        )
+
+
+Append = Callable[[str, Sequence[Record], Producer | None], None]
+"""Writes the records of a group, as one batch, to the partition that keeps it; inside a producer's
+transaction if one is given. Raises Refused if it cannot."""
 
 
 class RecordKeeper(Protocol):
@@ -122,24 +186,6 @@ class GroupType(RecordKeeper, Protocol[G]):
         ...
 
 
-class _ShardCheck:
-    """The regular check of one shard."""
-
-    def __init__(self, shard: Shard, check: OffsetCheck, settings: GroupSettings) -> None:
-        self._shard = shard
-        self._check = check
-        self._settings = settings
-
-    def interval_ms(self) -> int:
-        return self._settings.retention_check_interval_ms
-
-    def run(self, now: int) -> bool:
-        return self._check.expire(self._shard, now)
-
-    def due(self, now: int) -> int | None:
-        return self._check.next_expiry(self._shard)
-
-
 def random_uuid() -> str:
     """The random half of a member id."""
     return str(uuid4())
@@ -162,7 +208,7 @@ class Runtime:
     ) -> None:
         """`missing` is called with a record type that nobody has registered, and may do so."""
         self.settings = settings
-        self.telling = Telling(journal)
+        self.events = GroupEvents(journal)
         self.topics = topics
         self.now = now
         self.new_uuid = new_uuid
@@ -172,8 +218,8 @@ class Runtime:
         self._timers = timers
         self._keepers: dict[int, RecordKeeper] = {}
         self._types: dict[type, GroupType[Any]] = {}
-        self._offset_check: OffsetCheck | None = None
-        self._shard_checks: dict[int, Timer] = {}
+        self._offset_check: Callable[[Shard], Check] | None = None
+        self._shard_checks: dict[int, RepeatedCheck] = {}
         # A group's deadline by its id.
         self._deadlines: Deadlines[str] = Deadlines()
         self._timer: Timer | None = None
@@ -193,9 +239,9 @@ class Runtime:
         """What is registered for a group's type."""
         return self._types[type(group)]
 
-    def register_offset_check(self, check: OffsetCheck) -> None:
+    def register_offset_check(self, check_of: Callable[[Shard], Check]) -> None:
         """Use this for each shard every `retention_check_interval_ms`."""
-        self._offset_check = check
+        self._offset_check = check_of
 
     # Shards
 
@@ -217,7 +263,7 @@ class Runtime:
         now = self.now()
         shard.state = ShardState.ACTIVE
         if self._offset_check is not None:
-            check = _ShardCheck(shard, self._offset_check, self.settings)
+            check = self._offset_check(shard)
             timer = self._timers.every(now + check.interval_ms(), check)
             self._shard_checks[shard.partition] = timer
         for group in list(shard.groups.values()):

@@ -2,111 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from ..config.configs import BrokerConfig
-    from ..config.group import GroupConfig
 
-ConfigsOf: TypeAlias = Callable[[str], "GroupConfig"]
+_UNLIMITED = 2**31 - 1
+_CONFIG, _FACTOR, _FIXED = "config", "factor", "fixed in Kafka"
+
+
+class GroupConfigs(Protocol):
+    """The configs of one group."""
+
+    def get(self, name: str, /) -> Any:
+        """The value in force, parsed, e.g. of `consumer.session.timeout.ms`."""
+
+
+ConfigsOf: TypeAlias = Callable[[str], GroupConfigs]
 """The configs of a group, by its id, as they are now."""
+
+
+def _of(config: str, default: Any, factor: int = 1) -> Any:
+    """A field that is the value of a broker config, times a factor."""
+    return field(default=default, metadata={_CONFIG: config, _FACTOR: factor})
+
+
+def _fixed(value: Any) -> Any:
+    """A field that is the same in all brokers."""
+    return field(default=value, metadata={_FIXED: True})
 
 
 @dataclass
 class GroupSettings:
-    """Each field names its broker config. A change counts from then on; deadlines that are set
-    already stay."""
+    """A change counts from then on; deadlines that are set already stay. What a release of Kafka
+    can do has the name of its capability (base/release.py)."""
 
-    initial_rebalance_delay_ms: int = 3000  # group.initial.rebalance.delay.ms
-    max_size: int = 2**31 - 1  # group.max.size
-    min_session_timeout_ms: int = 6000  # group.min.session.timeout.ms
-    max_session_timeout_ms: int = 1_800_000  # group.max.session.timeout.ms
-    new_member_join_timeout_ms: int = 300_000  # fixed in Kafka
-    newcomers_leave_with_a_round: bool = True  # fixed in Kafka: since 4.0, as the next four
+    initial_rebalance_delay_ms: int = _of("group.initial.rebalance.delay.ms", 3000)
+    max_size: int = _of("group.max.size", _UNLIMITED)
+    min_session_timeout_ms: int = _of("group.min.session.timeout.ms", 6000)
+    max_session_timeout_ms: int = _of("group.max.session.timeout.ms", 1_800_000)
+    new_member_join_timeout_ms: int = _fixed(300_000)
+    newcomers_leave_with_a_round: bool = True
     writes_new_groups: bool = True
     numbers_group_records: bool = True
     keeps_topic_ids_of_offsets: bool = True
     tells_commits_of_missing_groups: bool = True
-    metadata_max_chars: int = 4096  # offset.metadata.max.bytes, which counts characters
-    retention_ms: int = 7 * 24 * 60 * 60_000  # offsets.retention.minutes
-    retention_check_interval_ms: int = 600_000  # offsets.retention.check.interval.ms
-    partitions: int = 50  # offsets.topic.num.partitions
-    consumer_session_timeout_ms: int = 45_000  # group.consumer.session.timeout.ms
-    consumer_heartbeat_interval_ms: int = 5000  # group.consumer.heartbeat.interval.ms
-    consumer_assignment_interval_ms: int = 1000  # group.consumer.assignment.interval.ms
-    consumer_max_size: int = 2**31 - 1  # group.consumer.max.size
-    consumer_assignors: tuple[str, ...] = ("uniform", "range")  # group.consumer.assignors
-    consumer_migration_policy: str = "bidirectional"  # group.consumer.migration.policy
-    consumer_regex_refresh_interval_ms: int = 600_000  # group.consumer.regex.refresh.interval.ms
-    share_session_timeout_ms: int = 45_000  # group.share.session.timeout.ms
-    share_heartbeat_interval_ms: int = 5000  # group.share.heartbeat.interval.ms
-    share_assignment_interval_ms: int = 1000  # group.share.assignment.interval.ms
-    share_max_size: int = 200  # group.share.max.size
-    share_initialize_retry_interval_ms: int = 30_000  # group.share.initialize.retry.interval.ms
-    streams_session_timeout_ms: int = 45_000  # group.streams.session.timeout.ms
-    streams_heartbeat_interval_ms: int = 5000  # group.streams.heartbeat.interval.ms
-    streams_assignment_interval_ms: int = 1000  # group.streams.assignment.interval.ms
-    streams_initial_rebalance_delay_ms: int = 3000  # group.streams.initial.rebalance.delay.ms
-    streams_standbys: int = 0  # group.streams.num.standby.replicas
-    streams_max_size: int = 2**31 - 1  # group.streams.max.size
+    metadata_max_chars: int = _of("offset.metadata.max.bytes", 4096)  # Kafka counts characters
+    retention_ms: int = _of("offsets.retention.minutes", 7 * 24 * 60 * 60_000, 60_000)
+    retention_check_interval_ms: int = _of("offsets.retention.check.interval.ms", 600_000)
+    partitions: int = _of("offsets.topic.num.partitions", 50)
+    consumer_max_size: int = _of("group.consumer.max.size", _UNLIMITED)
+    consumer_assignors: Sequence[str] = _of("group.consumer.assignors", ("uniform", "range"))
+    consumer_migration_policy: str = _of("group.consumer.migration.policy", "bidirectional")
+    consumer_regex_refresh_interval_ms: int = _of(
+        "group.consumer.regex.refresh.interval.ms", 600_000
+    )
+    share_max_size: int = _of("group.share.max.size", 200)
+    share_initialize_retry_interval_ms: int = _of(
+        "group.share.initialize.retry.interval.ms", 30_000
+    )
+    streams_max_size: int = _of("group.streams.max.size", _UNLIMITED)
 
 
 def settings_of(config: BrokerConfig) -> GroupSettings:
-    """The settings in a broker's configs."""
-    return GroupSettings(
-        initial_rebalance_delay_ms=config.get("group.initial.rebalance.delay.ms"),
-        max_size=config.get("group.max.size"),
-        min_session_timeout_ms=config.get("group.min.session.timeout.ms"),
-        max_session_timeout_ms=config.get("group.max.session.timeout.ms"),
-        newcomers_leave_with_a_round=config.release.newcomers_leave_with_a_round,
-        writes_new_groups=config.release.writes_new_groups,
-        numbers_group_records=config.release.numbers_group_records,
-        keeps_topic_ids_of_offsets=config.release.keeps_topic_ids_of_offsets,
-        tells_commits_of_missing_groups=config.release.tells_commits_of_missing_groups,
-        metadata_max_chars=config.get("offset.metadata.max.bytes"),
-        retention_ms=config.get("offsets.retention.minutes") * 60_000,
-        retention_check_interval_ms=config.get("offsets.retention.check.interval.ms"),
-        partitions=config.get("offsets.topic.num.partitions"),
-        consumer_session_timeout_ms=config.get("group.consumer.session.timeout.ms"),
-        consumer_heartbeat_interval_ms=config.get("group.consumer.heartbeat.interval.ms"),
-        consumer_assignment_interval_ms=config.get("group.consumer.assignment.interval.ms"),
-        consumer_max_size=config.get("group.consumer.max.size"),
-        consumer_assignors=tuple(config.get("group.consumer.assignors")),
-        consumer_migration_policy=config.get("group.consumer.migration.policy"),
-        consumer_regex_refresh_interval_ms=config.get("group.consumer.regex.refresh.interval.ms"),
-        **_share_settings(config),
-        **_streams_settings(config),
-    )
-
-
-def _share_settings(config: BrokerConfig) -> dict[str, int]:
-    """Those of share groups, which old releases have as a preview, or not at all."""
-    if not config.release.has_share_coordinator:
-        return {}
-    return {
-        "share_session_timeout_ms": config.get("group.share.session.timeout.ms"),
-        "share_heartbeat_interval_ms": config.get("group.share.heartbeat.interval.ms"),
-        "share_assignment_interval_ms": config.get("group.share.assignment.interval.ms"),
-        "share_max_size": config.get("group.share.max.size"),
-        "share_initialize_retry_interval_ms": config.get(
-            "group.share.initialize.retry.interval.ms"
-        ),
-    }
-
-
-def _streams_settings(config: BrokerConfig) -> dict[str, int]:
-    """Those of streams groups, which old releases do not have."""
-    if not config.release.has_streams_groups:
-        return {}
-    return {
-        "streams_session_timeout_ms": config.get("group.streams.session.timeout.ms"),
-        "streams_heartbeat_interval_ms": config.get("group.streams.heartbeat.interval.ms"),
-        "streams_assignment_interval_ms": config.get("group.streams.assignment.interval.ms"),
-        "streams_initial_rebalance_delay_ms": config.get(
-            "group.streams.initial.rebalance.delay.ms"
-        ),
-        "streams_standbys": config.get("group.streams.num.standby.replicas"),
-        "streams_max_size": config.get("group.streams.max.size"),
-    }
+    """The settings in a broker's configs. Those that its release does not have keep their
+    defaults."""
+    release = config.release
+    missing = [] if release.has_share_coordinator else ["group.share."]
+    missing += [] if release.has_streams_groups else ["group.streams."]
+    values: dict[str, Any] = {}
+    for each in fields(GroupSettings):
+        name = each.metadata.get(_CONFIG)
+        if name is None:
+            if _FIXED not in each.metadata:
+                values[each.name] = getattr(release, each.name)
+        elif not name.startswith(tuple(missing)):
+            value = config.get(name)
+            factor = each.metadata[_FACTOR]
+            values[each.name] = value if factor == 1 else value * factor
+    return GroupSettings(**values)

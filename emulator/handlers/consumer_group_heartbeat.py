@@ -7,6 +7,7 @@ instance; no lower epoch (42). An assignor that the broker has (112).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -17,8 +18,9 @@ from ...wire.api.consumer_group_heartbeat import (
 )
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..base.java_order import int_order
-from ..groups.consumer.members import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH, Epochs
+from ..groups.consumer.members import Epochs
 from ..groups.consumer.messages import Beat
+from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..security.authorizer.acl import Kind, Operation
 from .registry import handles
 
@@ -70,7 +72,7 @@ def _sentence(refused: Refused) -> str | None:
     return refused.message
 
 
-def _check(request: Request, version: int, assignors: tuple[str, ...]) -> None:
+def _check(request: Request, version: int, assignors: Sequence[str]) -> None:
     epoch = request.member_epoch
     if version >= _MEMBER_CHOOSES_ID_SINCE or epoch > JOINING_EPOCH or epoch == LEAVE_EPOCH:
         _not_empty(request.member_id, "MemberId")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from ..base.call import Call, Sentinel
-from ..groups.commit_request import CommitRequest, OffsetCommit
+from ..groups.group import CommitRequest, OffsetCommit
 from .flushed_answers import once_commit_flushed
 from .merging import merged
 from .registry import handles

@@ -17,7 +17,7 @@ from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
 from ..base.call import Call
 from ..base.java_order import hash_map_order, partition_order
 from ..base.turns import Slices, each_of
-from ..groups.offsets.committed import FetchedOffset, Offsets
+from ..groups.offsets.store import FetchedOffset, Offsets
 from .registry import handles
 
 if TYPE_CHECKING:

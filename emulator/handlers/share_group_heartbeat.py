@@ -15,7 +15,8 @@ from ...wire.api.share_group_heartbeat import (
 )
 from ..base.call import Call
 from ..base.java_order import id_order, int_order
-from ..groups.share.members import JOINING_EPOCH, LEAVE_EPOCH, Assignment, ShareBeat
+from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH
+from ..groups.share.members import Assignment, ShareBeat
 from .registry import handles
 from .share_acknowledgements import check_member_id, has_share_groups
 

@@ -20,11 +20,9 @@ from ...wire.stored.streams_groups import StreamsGroupTopologyValue
 from ..base.call import Call
 from ..base.java_order import hash_map_order
 from ..base.turns import Slices
-from ..groups.streams.configured import Configured, InternalTopic
 from ..groups.streams.group import StreamsGroup
-from ..groups.streams.members import StreamsMember
-from ..groups.streams.tasks import NOTHING, Epochs, Tasks
-from ..groups.streams.topology import Subtopology, Topology
+from ..groups.streams.members import NOTHING, Epochs, StreamsMember, Tasks
+from ..groups.streams.topology import Configured, InternalTopic, Subtopology, Topology
 from .described_groups import described_groups
 from .registry import handles
 from .streams_group_heartbeat import has_streams_groups

@@ -22,9 +22,9 @@ from ...wire.api.streams_group_heartbeat import (
 from ..base.call import Call
 from ..base.java_order import hash_map_order
 from ..config.internal_topics import INTERNAL_TOPICS
-from ..groups.streams.members import JOINING_EPOCH, Endpoint
+from ..groups.modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
+from ..groups.streams.members import Endpoint, Epochs, Owned, Tasks
 from ..groups.streams.messages import MemberPlace, Partitions, StreamsAnswer, StreamsBeat
-from ..groups.streams.tasks import Epochs, Owned, Tasks
 from ..groups.streams.topology import topology_value
 from ..metadata.topic_rules import name_problem
 from .consumer_group_heartbeat import has_protocol
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 Request: TypeAlias = StreamsGroupHeartbeatRequest
 Response: TypeAlias = StreamsGroupHeartbeatResponse
-_STATIC_LEAVE_EPOCH = -2
 
 
 @handles(StreamsGroupHeartbeatRequest)
@@ -95,9 +94,9 @@ def _check(request: Request) -> None:
     epoch = request.member_epoch
     if epoch == JOINING_EPOCH:
         _check_joining(request)
-    elif epoch == _STATIC_LEAVE_EPOCH:  # no member has an instance
+    elif epoch == STATIC_LEAVE_EPOCH:  # no member has an instance
         raise _invalid("InstanceId can't be null.")
-    elif epoch < _STATIC_LEAVE_EPOCH:
+    elif epoch < STATIC_LEAVE_EPOCH:
         raise _invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
     kinds = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
     if None in kinds and any(kind is not None for kind in kinds):

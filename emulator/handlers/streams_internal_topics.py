@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.create_topics import CreateTopicsRequest
 from ..base.call import Call
-from ..groups.streams.configured import InternalTopic
-from ..groups.streams.creation_errors import CreationErrors
 from ..groups.streams.messages import StreamsAnswer
-from ..groups.streams.states import Status, StatusCode
+from ..groups.streams.topology import InternalTopic, Status, StatusCode
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .create_topics import create_topics
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from ..groups.streams.calls import CreationErrors
 
 _TIMEOUT_MS = 30_000
 _DEFAULT = -1

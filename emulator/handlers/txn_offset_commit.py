@@ -14,7 +14,7 @@ from ...wire import Error, Refused
 from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
 from ..base.call import Call, Sentinel
 from ..config.internal_topics import CONSUMER_OFFSETS
-from ..groups.commit_request import CommitRequest, OffsetCommit
+from ..groups.group import CommitRequest, OffsetCommit
 from ..groups.runtime import Producer as OffsetsProducer
 from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer

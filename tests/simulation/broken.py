@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from odradek.emulator.groups.classic.group import ClassicGroup
 from odradek.emulator.groups.consumer.group import ConsumerGroup
-from odradek.emulator.groups.offsets.committed import Offsets
+from odradek.emulator.groups.offsets.store import Offsets
 from odradek.emulator.handlers import fetch_work
 from odradek.emulator.partitions.partition import Partition
 from odradek.emulator.transactions.coordinator import TransactionCoordinator

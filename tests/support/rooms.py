@@ -81,9 +81,10 @@ ROOMS = {
         writing reading
     """,
     "emulator/groups": """
-        settings topics_view xxh3 regex commit_request records group shard telling runtime
+        settings topics_view xxh3 regex records group runtime
         offsets
         classic
+        modern
         consumer
         share
         streams

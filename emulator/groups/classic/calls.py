@@ -10,19 +10,18 @@ Rules (semantics F7, G2, G8, G9, G11, G13, in the order in which they are checke
 
 Answers to Join, Sync and Leave go through `send`, at once or later; the other calls return their
 answer or raise Refused. Members that speak this protocol may ask for a group of another type: its
-`ClassicProtocol` answers them.
+`OtherGroups` answer them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from ....wire.errors import Error, Refused
 from ..group import Group, existing
-from ..runtime import Runtime
-from ..shard import Shard
+from ..runtime import Runtime, Shard
 from . import expiry, joining, leaving, rebalance, syncing
 from .effects import Answer, Effects, Token
 from .group import ClassicGroup, restore
@@ -45,28 +44,36 @@ GROUP_ID_NOT_FOUND_SINCE = 6
 _ID_GIVEN = Error.MEMBER_ID_REQUIRED
 
 
-class ClassicProtocol(Protocol):
-    """How groups of another type answer members that speak the classic protocol."""
+class OtherGroups:
+    """How groups of another type answer members that speak the classic protocol: here as share and
+    streams groups do (semantics N6, N36)."""
+
+    def __init__(self, classic: ClassicCalls, *, makes_way: bool) -> None:
+        """`makes_way`: whether a new classic group may replace an Empty one."""
+        self.classic = classic
+        self._makes_way = makes_way
 
     def makes_way(self, group: Any) -> bool:
         """Whether a new classic group may replace this one."""
-        ...
+        return self._makes_way and not group.members
 
     def join(self, shard: Shard, group: Any, token: Token, request: JoinRequest) -> None:
         """Answer a JoinGroup."""
-        ...
+        self.classic.send(token, JoinAnswer(Error.INCONSISTENT_GROUP_PROTOCOL))
 
     def sync(self, group: Any, token: Token, request: SyncRequest) -> None:
         """Answer a SyncGroup."""
-        ...
+        self.classic.send(token, SyncAnswer(Error.UNKNOWN_MEMBER_ID))
 
     def heartbeat(self, group: Any, request: HeartbeatRequest) -> None:
-        """A Heartbeat. Raises Refused with the error to answer."""
-        ...
+        """A Heartbeat. Raises Refused(UNKNOWN_MEMBER_ID)."""
+        raise Refused(Error.UNKNOWN_MEMBER_ID)
 
     def leave(self, shard: Shard, group: Any, token: Token, leavers: Sequence[Leaver]) -> None:
         """Answer a LeaveGroup."""
-        ...
+        unknown = Error.UNKNOWN_MEMBER_ID
+        missing = tuple(Left(one.member_id, one.instance_id, unknown) for one in leavers)
+        self.classic.send(token, LeaveAnswer(Error.NONE, missing))
 
 
 class ClassicCalls:
@@ -77,10 +84,10 @@ class ClassicCalls:
         self.decoders = DECODERS
         self.send = send
         self._runtime = runtime
-        self._others: dict[type, ClassicProtocol] = {}
+        self._others: dict[type, OtherGroups] = {}
         runtime.register_type(self)
 
-    def register(self, group_class: type, protocol: ClassicProtocol) -> None:
+    def register(self, group_class: type, protocol: OtherGroups) -> None:
         """Have groups of another type answer the members that speak this protocol."""
         self._others[group_class] = protocol
 
@@ -300,7 +307,7 @@ class ClassicCalls:
         while step is not None:
             error = Error.NONE
             for told in step.told:
-                self._runtime.telling.tell(group.group_id, *told)
+                self._runtime.events.add(group.group_id, *told)
             if step.appends:
                 try:
                     self._runtime.write(group.group_id, step.appends)

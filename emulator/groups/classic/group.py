@@ -16,8 +16,7 @@ from enum import Enum
 
 from ....wire.errors import Error, Refused
 from ...base.timers import Deadlines
-from ..commit_request import CommitRequest
-from ..group import GroupListing
+from ..group import CommitRequest, GroupListing
 from ..runtime import random_uuid
 from ..settings import GroupSettings
 from .consumer_protocol import Malformed, subscribed_topics

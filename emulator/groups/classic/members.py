@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from ....wire.errors import Error, Refused
 from ...base.java_order import hash_map_order
-from .messages import Protocols
+
+Protocols = tuple[tuple[str, bytes], ...]
+"""The names of protocols and their metadata, in a member's order of preference."""
 
 
 @dataclass(slots=True)

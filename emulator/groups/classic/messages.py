@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ....wire.errors import Error
+from .members import Protocols
 
 NO_GENERATION = -1
 NO_MEMBER = ""
-
-Protocols = tuple[tuple[str, bytes], ...]
 
 
 @dataclass(frozen=True, slots=True)

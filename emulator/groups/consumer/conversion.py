@@ -25,19 +25,14 @@ from ..classic.consumer_protocol import (
 )
 from ..classic.group import CONSUMER, ClassicGroup
 from ..classic.members import Member
-from ..classic.states import EMPTY, STABLE
+from ..classic.states import STABLE
+from ..modern.group import Due
 from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
-from .group import ConsumerGroup, Due
+from .group import ConsumerGroup
 from .members import ClassicSide, ConsumerMember
-from .records import (
-    current_record,
-    group_record,
-    member_record,
-    target_epoch_record,
-    target_record,
-)
+from .records import RECORDS
 
 _UP, _DOWN = ("upgrade", "bidirectional"), ("downgrade", "bidirectional")
 
@@ -105,7 +100,7 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
         told.rack_id,
         member.client_id,
         member.client_host,
-        told.names,
+        names=told.names,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         classic=ClassicSide(member.session_timeout_ms, member.protocols),
         epoch=epoch,
@@ -116,13 +111,14 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
 
 def records_of(group: ConsumerGroup) -> list[MessageRecord]:
     """All records of a consumer group that was converted from a classic one."""
-    group_id = group.group_id
-    records = [member_record(group_id, member) for member in group]
-    records.append(group_record(group_id, group.epoch, group.metadata_hash))
-    records += [target_record(group_id, m.member_id, group.targets[m.member_id]) for m in group]
-    records.append(target_epoch_record(group_id, group.target_epoch, group.target_timestamp))
-    records += [current_record(group_id, member) for member in group]
-    return records
+    group_id, epoch, timestamp = group.group_id, group.target_epoch, group.target_timestamp
+    return [
+        *(RECORDS.member_record(group_id, member) for member in group),
+        group.record(group.epoch, group.metadata_hash),
+        *(group.target_record(name, group.targets[name]) for name in group.members),
+        RECORDS.target_epoch_record(group_id, epoch, timestamp),
+        *(RECORDS.current_record(group_id, member) for member in group),
+    ]
 
 
 def may_downgrade(
@@ -135,8 +131,8 @@ def may_downgrade(
     staying = [*(member for member in group if member.member_id not in gone), *coming]
     return (
         bool(staying)
-        and all(member.classic is not None for member in staying)
-        and any(member.classic is None for member in leaving)
+        and all(member.is_classic for member in staying)
+        and not all(member.is_classic for member in leaving)
         and group.settings.consumer_migration_policy.lower() in _DOWN
         and len(staying) <= group.settings.max_size
     )
@@ -178,8 +174,3 @@ def downgraded(
     classic.state = STABLE
     classic.learn_topics()
     return classic
-
-
-def is_empty_classic(group: object) -> bool:
-    """True for a classic group without members, also a simple one."""
-    return isinstance(group, ClassicGroup) and group.state is EMPTY

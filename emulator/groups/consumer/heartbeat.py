@@ -1,6 +1,6 @@
-"""ConsumerGroupHeartbeat of a member that joins or stays (KIP-848).
+"""ConsumerGroupHeartbeat of a member that joins, stays or leaves (KIP-848).
 
-Rules (semantics G15-G21), in their order:
+Rules (semantics G15-G21, G26), in their order:
 - The group takes no more members than `group.consumer.max.size` (81).
 - Epoch 0 joins, also if the member is here already. Another epoch than the member's is fenced
   (110), except its previous one if all partitions it reports are assigned to it: then an answer was
@@ -11,36 +11,29 @@ Rules (semantics G15-G21), in their order:
 - If the group's epoch is higher than the target assignment's, a new target is computed, but not
   within `consumer.assignment.interval.ms` of the last; until then members go on towards the old
   one.
-- Then the member goes one step towards its target (reconcile.py).
+- Then the member goes one step towards its target (members.py).
 - The answer holds its assignment if that changed, if it joins, or if the request was a full one.
+- Epoch -1 leaves. A static member that sends -2 keeps all it has until its session ends, as if it
+  had got it in epoch 0; meanwhile a member with another id may take over its instance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
 from ...base.java_order import hash_map_order
+from ..modern.group import Due
+from ..modern.heartbeat import GroupTimes, fenced, full, is_time, new_targets, time_revocation
+from ..modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
 from ..records import MessageRecord
 from .assignors import MemberSpec, assign
-from .group import ConsumerGroup, Due
-from .members import JOINING_EPOCH, STATIC_LEAVE_EPOCH, Assignment, ConsumerMember, same_partitions
+from .group import ConsumerGroup
+from .members import Assignment, ConsumerMember, Goal, Owned, reconcile, same_partitions
 from .messages import Beat, BeatAnswer
-from .reconcile import Goal, Owned, reconcile
-from .records import (
-    current_record,
-    group_record,
-    member_record,
-    member_tombstones,
-    partition_metadata_tombstone,
-    target_epoch_record,
-    target_record,
-)
+from .records import RECORDS, partition_metadata_tombstone
 from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, update_regexes
-from .states import MemberState
-from .times import ConsumerTimes
 
 
 class Outcome(NamedTuple):
@@ -50,7 +43,7 @@ class Outcome(NamedTuple):
     answer: BeatAnswer
 
 
-def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) -> Outcome:
+def heartbeat(group: ConsumerGroup, beat: Beat, times: GroupTimes, now: int) -> Outcome:
     """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION."""
     records: list[MessageRecord] = []
@@ -77,10 +70,8 @@ def heartbeat(group: ConsumerGroup, beat: Beat, times: ConsumerTimes, now: int) 
 
 def check_room(group: ConsumerGroup, member_id: str) -> None:
     """Raises Refused(GROUP_MAX_SIZE_REACHED) if the group is full."""
-    size = group.settings.consumer_max_size
-    if len(group) >= size and member_id not in group.members:
-        message = f"The consumer group has reached its maximum capacity of {size} members."
-        raise Refused(Error.GROUP_MAX_SIZE_REACHED, message)
+    if len(group) >= group.max_size and member_id not in group.members:
+        raise full(group)
 
 
 def subscribing_member(
@@ -92,16 +83,16 @@ def subscribing_member(
         if known is None and beat.epoch != JOINING_EPOCH:
             return group.member(beat.member_id)  # raises
         member = known or ConsumerMember(beat.member_id)
-        check_epoch(member, beat.epoch, beat.owned)
+        check_epoch(group, member, beat.epoch, beat.owned)
         return member
     holder = group.instance(beat.instance_id)
     if beat.epoch != JOINING_EPOCH:
         member = check_instance(holder, beat.instance_id, beat.member_id)
-        check_epoch(member, beat.epoch, beat.owned)
+        check_epoch(group, member, beat.epoch, beat.owned)
         return member
     if holder is None:
         return group.members.get(beat.member_id) or ConsumerMember(beat.member_id)
-    if holder.classic is None and holder.epoch != STATIC_LEAVE_EPOCH:
+    if not holder.is_classic and holder.epoch != STATIC_LEAVE_EPOCH:
         message = (
             f"Static member {beat.member_id} with instance id {beat.instance_id} cannot join the"
             f" group because the instance id is owned by {holder.member_id} member."
@@ -117,11 +108,10 @@ def take_over(
     renamed = replace(
         holder, member_id=member_id, epoch=JOINING_EPOCH, previous_epoch=JOINING_EPOCH
     )
-    records += member_tombstones(group.group_id, holder.member_id)
-    records.append(member_record(group.group_id, renamed))
-    target = group.targets.get(holder.member_id, {})
-    records.append(target_record(group.group_id, member_id, target))
-    records.append(current_record(group.group_id, renamed))
+    records += RECORDS.member_tombstones(group.group_id, holder.member_id)
+    records.append(RECORDS.member_record(group.group_id, renamed))
+    records.append(group.target_record(member_id, group.targets.get(holder.member_id, {})))
+    records.append(RECORDS.current_record(group.group_id, renamed))
     return renamed
 
 
@@ -141,22 +131,15 @@ def check_instance(
     return holder
 
 
-def check_epoch(member: ConsumerMember, epoch: int, owned: Owned | None) -> None:
+def check_epoch(
+    group: ConsumerGroup, member: ConsumerMember, epoch: int, owned: Owned | None
+) -> None:
     """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch that the member cannot have."""
     if epoch in (JOINING_EPOCH, member.epoch):
         return
-    if epoch > member.epoch:
-        difference = "greater"
-    elif epoch == member.previous_epoch and _is_part(owned, member):
-        return
-    else:
-        difference = "smaller"
-    message = (
-        f"The consumer group member has a {difference} member epoch ({epoch}) than the one known by"
-        f" the group coordinator ({member.epoch}). The member must abandon all its partitions and"
-        " rejoin."
-    )
-    raise Refused(Error.FENCED_MEMBER_EPOCH, message)
+    is_previous = epoch == member.previous_epoch and epoch < member.epoch
+    if not (is_previous and _is_part(owned, member)):
+        raise fenced(group, member, epoch)
 
 
 def _is_part(owned: Owned | None, member: ConsumerMember) -> bool:
@@ -186,7 +169,7 @@ def _updated(member: ConsumerMember, beat: Beat) -> ConsumerMember:
 class Step:
     """What follows from a change of a member: for the group, its target, and the member.
 
-    Also used for members that speak the classic protocol (classic_members.py)."""
+    Also used for members that speak the classic protocol (classic_protocol.py)."""
 
     def __init__(
         self,
@@ -194,7 +177,7 @@ class Step:
         before: ConsumerMember,
         told: ConsumerMember,
         owned: Owned | None,
-        times: ConsumerTimes,
+        times: GroupTimes,
         now: int,
     ) -> None:
         self.group = group
@@ -221,7 +204,7 @@ class Step:
         group = self.group
         has_names_changed = self.before.names != self.told.names
         if self.told != self.before:
-            records.append(member_record(group.group_id, self.told))
+            records.append(RECORDS.member_record(group.group_id, self.told))
         change = update_regexes(group, self.before, self.told, records, self.now)
         self.has_changed_topics = has_names_changed or change is not RegexChange.NONE
         bumps = self.has_changed_topics
@@ -242,7 +225,7 @@ class Step:
             group.checked_topics = topics
         if bumps:
             epoch += 1
-            records.append(group_record(group.group_id, epoch, metadata_hash))
+            records.append(group.record(epoch, metadata_hash))
         else:  # if the epoch is raised but the write refused, the next heartbeat checks again
             group.checked_generation = group.view.generation
         if group.has_partition_metadata:
@@ -252,20 +235,14 @@ class Step:
     def target(self, epoch: int, records: list[MessageRecord]) -> tuple[int, Assignment]:
         """The target assignment's epoch and the member's target; recomputed if it is time."""
         group = self.group
-        last = group.target_timestamp
-        interval_ms = self.times.assignment_interval_ms
-        is_time = last == 0 or interval_ms == 0 or self.now >= last + interval_ms
-        if epoch <= group.target_epoch or not is_time:
+        if epoch <= group.target_epoch or not is_time(group, self.times, self.now):
             return group.target_epoch, group.target_of(self.told)
         specs = self._specs()
         name = group.preferred_assignor(self.told)
         alike = group.is_homogeneous if self.is_homogeneous is None else self.is_homogeneous
         targets = assign(name, specs, group.view.count, homogeneous=alike)
-        for member_id in specs:
-            target = targets.get(member_id, {})
-            if group.targets.get(member_id) != target:
-                records.append(target_record(group.group_id, member_id, target))
-        records.append(target_epoch_record(group.group_id, epoch, self.now))
+        of_all = {member_id: targets.get(member_id, {}) for member_id in specs}
+        records += new_targets(group, of_all, epoch, self.now)
         return epoch, targets.get(self.told.member_id, {})
 
     def _specs(self) -> dict[str, MemberSpec]:
@@ -295,25 +272,25 @@ class Step:
         after = reconcile(told, goal)
         if after == told:
             return told
-        records.append(current_record(group.group_id, after))
-        if after.classic is None:
+        records.append(RECORDS.current_record(group.group_id, after))
+        if not after.is_classic:
             time_revocation(group, after, self.now)
         return after
 
 
-def time_revocation(group: ConsumerGroup, member: ConsumerMember, now: int) -> None:
-    """Start or stop the timer in which a member has to give up partitions."""
-    key = (Due.REBALANCE, member.member_id)
-    if member.state is MemberState.UNREVOKED:
-        group.revoking_epochs[member.member_id] = member.epoch
-        group.deadlines.set(key, now + max(member.rebalance_timeout_ms, 0))
-    else:
-        group.deadlines.clear(key)
+def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
+    """The member that a heartbeat asks to leave for. Raises Refused: UNKNOWN_MEMBER_ID,
+    FENCED_INSTANCE_ID."""
+    if beat.instance_id is None:
+        return group.member(beat.member_id)
+    holder = group.instance(beat.instance_id)
+    return check_instance(holder, beat.instance_id, beat.member_id)
 
 
-def forget_timers(group: ConsumerGroup, member_ids: Iterable[str]) -> None:
-    """Remove all deadlines of these members."""
-    for member_id in member_ids:
-        for due in (Due.SESSION, Due.REBALANCE, Due.JOIN, Due.SYNC):
-            group.deadlines.clear((due, member_id))
-        group.revoking_epochs.pop(member_id, None)
+def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
+    """A static member leaves, and may come back within its session."""
+    # The epochs in which it got its partitions become 0: its successor may commit in any epoch.
+    kept = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
+    away = replace(member, epoch=STATIC_LEAVE_EPOCH, assigned=kept, revoking={})
+    records = [RECORDS.current_record(group.group_id, away)]
+    return Outcome(records, BeatAnswer(member.member_id, STATIC_LEAVE_EPOCH))

@@ -1,30 +1,34 @@
-"""A member of a consumer group (KIP-848): what it has reported of itself, and what it has.
+"""A member of a consumer group (KIP-848), and one step of it towards the target assignment.
 
-A member is an immutable value. `assigned` and `revoking` map a topic's id to its partitions, and
-each of those to the group's epoch in which it was assigned (KIP-1251). `classic` is set for a
-member that speaks the classic protocol (semantics G26).
+`assigned` and `revoking` map a topic's id to its partitions, and each of those to the group's epoch
+in which it was assigned (KIP-1251). `classic` is set for a member that speaks the classic protocol
+(semantics G26).
+
+Rules of a step (semantics G18, G19), by the state of the member:
+- STABLE: a newer target moves it; a changed subscription alone only removes topics that it no
+  longer subscribes to.
+- UNREVOKED: it stays until it reports partitions without those it has to give up.
+- Partitions it shall not keep are given up first, in its old epoch. With none to give up it enters
+  the target's epoch and gets the partitions that are free. For those that other members still have
+  it waits (UNRELEASED).
+- A topic that it does not subscribe to is not in its target, whatever the assignor returned.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ....wire.stored.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentValue as CurrentValue,
 )
 from ....wire.stored.consumer_groups import ConsumerGroupMemberMetadataValue as MemberValue
-from ..classic.messages import Protocols
-from .states import MemberState
+from ..classic.members import Protocols
+from ..modern.member import MemberState, ModernMember
 
 Epochs = Mapping[bytes, Mapping[int, int]]
 Assignment = Mapping[bytes, frozenset[int]]
-
-JOINING_EPOCH = 0
-LEAVE_EPOCH = -1
-STATIC_LEAVE_EPOCH = -2
-NO_TIMEOUT = -1
 
 
 class ClassicSide(NamedTuple):
@@ -40,41 +44,23 @@ class ClassicSide(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ConsumerMember:
+class ConsumerMember(ModernMember[Epochs]):
     """One member."""
 
-    member_id: str
-    instance_id: str | None = None
-    rack_id: str | None = None
-    client_id: str = ""
-    client_host: str = ""
     names: frozenset[str] = frozenset()
     regex: str = ""
-    rebalance_timeout_ms: int = NO_TIMEOUT
     assignor: str | None = None
     classic: ClassicSide | None = None
-    epoch: int = JOINING_EPOCH
-    previous_epoch: int = JOINING_EPOCH
-    state: MemberState = MemberState.STABLE
-    assigned: Epochs = field(default_factory=dict)
-    revoking: Epochs = field(default_factory=dict)
 
-    def is_reconciled_to(self, epoch: int) -> bool:
-        """True if it has reached the target assignment of this epoch."""
-        return self.state is MemberState.STABLE and self.epoch == epoch
+    @property
+    def is_classic(self) -> bool:
+        """Whether it speaks the classic protocol."""
+        return self.classic is not None
 
-    def moved(
-        self, state: MemberState, epoch: int, assigned: Epochs, revoking: Epochs
-    ) -> ConsumerMember:
-        """The member after a step of reconciliation."""
-        return replace(
-            self,
-            state=state,
-            epoch=epoch,
-            previous_epoch=self.epoch,
-            assigned=assigned,
-            revoking=revoking,
-        )
+    @property
+    def own_session_timeout_ms(self) -> int | None:
+        """Its session timeout, if it speaks the classic protocol."""
+        return None if self.classic is None else self.classic.session_timeout_ms
 
     def given_in(self, topic_id: bytes, partition: int) -> int | None:
         """The epoch in which a partition was assigned that it has, or has not given up yet."""
@@ -88,81 +74,80 @@ class ConsumerMember:
                 for partition in partitions:
                     yield topic_id, partition
 
+    def reported_value(self) -> MemberValue:
+        """The value of its record 5."""
+        classic = None
+        if self.classic is not None:
+            side = MemberValue.ClassicMemberMetadata
+            classic = side(
+                session_timeout_ms=self.classic.session_timeout_ms,
+                supported_protocols=[
+                    side.ClassicProtocol(name=name, metadata=metadata)
+                    for name, metadata in self.classic.protocols
+                ],
+            )
+        return MemberValue(
+            instance_id=self.instance_id,
+            rack_id=self.rack_id,
+            client_id=self.client_id,
+            client_host=self.client_host,
+            subscribed_topic_names=sorted(self.names),
+            subscribed_topic_regex=self.regex,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            server_assignor=self.assignor,
+            classic_member_metadata=classic,
+        )
+
+    def with_reported(self, value: MemberValue) -> ConsumerMember:
+        """The member with the value of record 5; its partitions stay."""
+        side = value.classic_member_metadata
+        classic = None
+        if side is not None:
+            protocols = tuple((p.name, bytes(p.metadata)) for p in side.supported_protocols)
+            classic = ClassicSide(side.session_timeout_ms, protocols)
+        return replace(
+            self,
+            instance_id=value.instance_id,
+            rack_id=value.rack_id,
+            client_id=value.client_id,
+            client_host=value.client_host,
+            names=frozenset(value.subscribed_topic_names),
+            regex=value.subscribed_topic_regex or "",
+            rebalance_timeout_ms=value.rebalance_timeout_ms,
+            assignor=value.server_assignor,
+            classic=classic,
+        )
+
+    def current_value(self) -> CurrentValue:
+        """The value of its record 8."""
+        return CurrentValue(
+            member_epoch=self.epoch,
+            previous_member_epoch=self.previous_epoch,
+            state=self.state,
+            assigned_partitions=_stored(self.assigned),
+            partitions_pending_revocation=_stored(self.revoking),
+        )
+
+    def with_current(self, value: CurrentValue) -> ConsumerMember:
+        """The member with the value of record 8. An unknown state counts as stable."""
+        is_known = value.state in _STORED_STATES
+        return replace(
+            self,
+            epoch=value.member_epoch,
+            previous_epoch=value.previous_member_epoch,
+            state=MemberState(value.state) if is_known else MemberState.STABLE,
+            assigned=_restored(value.assigned_partitions, value.member_epoch),
+            revoking=_restored(value.partitions_pending_revocation, value.member_epoch),
+        )
+
+
+_STORED_STATES = (MemberState.STABLE, MemberState.UNREVOKED, MemberState.UNRELEASED)
+
 
 def same_partitions(left: Epochs, right: Epochs) -> bool:
     """True if both have the same partitions, whatever the epochs."""
     return left.keys() == right.keys() and all(
         partitions.keys() == right[topic_id].keys() for topic_id, partitions in left.items()
-    )
-
-
-def member_value(member: ConsumerMember) -> MemberValue:
-    """The value of record 5 of a member."""
-    classic = None
-    if member.classic is not None:
-        side = MemberValue.ClassicMemberMetadata
-        classic = side(
-            session_timeout_ms=member.classic.session_timeout_ms,
-            supported_protocols=[
-                side.ClassicProtocol(name=name, metadata=metadata)
-                for name, metadata in member.classic.protocols
-            ],
-        )
-    return MemberValue(
-        instance_id=member.instance_id,
-        rack_id=member.rack_id,
-        client_id=member.client_id,
-        client_host=member.client_host,
-        subscribed_topic_names=sorted(member.names),
-        subscribed_topic_regex=member.regex,
-        rebalance_timeout_ms=member.rebalance_timeout_ms,
-        server_assignor=member.assignor,
-        classic_member_metadata=classic,
-    )
-
-
-def with_member_value(member: ConsumerMember, value: MemberValue) -> ConsumerMember:
-    """The member with the value of record 5; its partitions stay."""
-    side = value.classic_member_metadata
-    classic = None
-    if side is not None:
-        protocols = tuple((p.name, bytes(p.metadata)) for p in side.supported_protocols)
-        classic = ClassicSide(side.session_timeout_ms, protocols)
-    return replace(
-        member,
-        instance_id=value.instance_id,
-        rack_id=value.rack_id,
-        client_id=value.client_id,
-        client_host=value.client_host,
-        names=frozenset(value.subscribed_topic_names),
-        regex=value.subscribed_topic_regex or "",
-        rebalance_timeout_ms=value.rebalance_timeout_ms,
-        assignor=value.server_assignor,
-        classic=classic,
-    )
-
-
-def current_value(member: ConsumerMember) -> CurrentValue:
-    """The value of record 8 of a member."""
-    return CurrentValue(
-        member_epoch=member.epoch,
-        previous_member_epoch=member.previous_epoch,
-        state=member.state,
-        assigned_partitions=_stored(member.assigned),
-        partitions_pending_revocation=_stored(member.revoking),
-    )
-
-
-def with_current_value(member: ConsumerMember, value: CurrentValue) -> ConsumerMember:
-    """The member with the value of record 8. An unknown state counts as stable."""
-    known = value.state in MemberState.__members__.values()
-    return replace(
-        member,
-        epoch=value.member_epoch,
-        previous_epoch=value.previous_member_epoch,
-        state=MemberState(value.state) if known else MemberState.STABLE,
-        assigned=_restored(value.assigned_partitions, value.member_epoch),
-        revoking=_restored(value.partitions_pending_revocation, value.member_epoch),
     )
 
 
@@ -184,3 +169,80 @@ def _restored(stored: list[CurrentValue.TopicPartitions], member_epoch: int) -> 
         epochs = topic.assignment_epochs or [member_epoch] * len(topic.partitions)
         held[topic.topic_id] = dict(zip(topic.partitions, epochs, strict=False))
     return held
+
+
+Owned = Mapping[bytes, Collection[int]]
+
+
+class Goal(NamedTuple):
+    """The target of a member, and what its next step depends on."""
+
+    epoch: int
+    target: Assignment
+    subscribed: Set[bytes]
+    """Those of the topics it subscribes to that exist."""
+    asks: bool
+    """Whether it subscribes to any topic."""
+    subscription_changed: bool
+    is_held: Callable[[bytes, int], bool]
+    owned: Owned | None
+    """The partitions that the member reports; None if it reports none."""
+
+
+def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
+    """The member after this step; the same object if nothing changes."""
+    if member.state is MemberState.STABLE:
+        if member.epoch != goal.epoch:
+            return _next(member, goal)
+        return _unsubscribed(member, goal) if goal.subscription_changed else member
+    if member.state is MemberState.UNREVOKED and _still_has(member.revoking, goal.owned):
+        return _unsubscribed(member, goal) if goal.subscription_changed else member
+    return _next(member, goal)
+
+
+def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
+    """Whether a member may still have any of these; a member that does not report may."""
+    if owned is None:
+        return True
+    return any(not partitions.get(topic, {}).keys().isdisjoint(own) for topic, own in owned.items())
+
+
+def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
+    """Remove the topics that the member does not subscribe to any more."""
+    kept = {topic: parts for topic, parts in member.assigned.items() if topic in goal.subscribed}
+    if not member.assigned and not member.revoking and not goal.asks:
+        # Nothing to remove, but a real broker counts it as a step and writes a record.
+        return member.moved(member.state, member.epoch, {}, {})
+    if len(kept) == len(member.assigned):
+        return member
+    revoking = {topic: dict(parts) for topic, parts in member.revoking.items()}
+    for topic, parts in member.assigned.items():
+        if topic not in kept:
+            revoking.setdefault(topic, {}).update(parts)
+    if _still_has(revoking, goal.owned):
+        return member.moved(MemberState.UNREVOKED, member.epoch, kept, revoking)
+    return member.moved(member.state, member.epoch, kept, member.revoking)
+
+
+def _next(member: ConsumerMember, goal: Goal) -> ConsumerMember:
+    kept: dict[bytes, dict[int, int]] = {}
+    revoking: dict[bytes, dict[int, int]] = {}
+    free: dict[bytes, list[int]] = {}
+    is_waiting = False
+    for topic in dict.fromkeys((*goal.target, *member.assigned)):
+        target = goal.target.get(topic, frozenset()) if topic in goal.subscribed else frozenset()
+        for partition, epoch in member.assigned.get(topic, {}).items():
+            place = kept if partition in target else revoking
+            place.setdefault(topic, {})[partition] = epoch
+        for partition in sorted(target.difference(kept.get(topic, ()))):
+            # A partition that it has not given up yet itself is free for it.
+            if goal.is_held(topic, partition) and partition not in member.revoking.get(topic, ()):
+                is_waiting = True
+            else:
+                free.setdefault(topic, []).append(partition)
+    if revoking and _still_has(revoking, goal.owned):
+        return member.moved(MemberState.UNREVOKED, member.epoch, kept, revoking)
+    for topic, partitions in free.items():
+        kept.setdefault(topic, {}).update(dict.fromkeys(partitions, goal.epoch))
+    state = MemberState.UNRELEASED if is_waiting else MemberState.STABLE
+    return member.moved(state, goal.epoch, kept, {})

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .members import Epochs
-from .reconcile import Owned
+from .members import Epochs, Owned
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,13 @@ from __future__ import annotations
 from enum import Enum, auto
 
 from ....wire.errors import Error, Refused
+from ..modern.group import Due
 from ..records import MessageRecord
 from ..regex.lookup import PAUSE_MS
 from ..regex.re2 import InvalidRegex, compile_re2
-from .group import ConsumerGroup, Due
+from .group import ConsumerGroup
 from .members import ConsumerMember
-from .records import ResolvedRegex, group_record, regex_record, regex_tombstone
+from .records import ResolvedRegex, regex_record, regex_tombstone
 
 REFRESH_MIN_INTERVAL_MS = 10_000
 METADATA_REFRESH_INTERVAL_MS = 600_000
@@ -154,5 +155,5 @@ def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
     if has_changed or metadata_hash != group.metadata_hash:
         group.checked_topics = group.view.hashes_of(names)
         group.refresh_at = now + METADATA_REFRESH_INTERVAL_MS
-        records.append(group_record(group.group_id, group.epoch + 1, metadata_hash))
+        records.append(group.record(group.epoch + 1, metadata_hash))
     return records

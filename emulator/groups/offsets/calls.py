@@ -1,11 +1,18 @@
-"""The coordinator's calls about offsets: commit, fetch, delete, and the end of a transaction.
+"""The coordinator's calls about offsets: commit, fetch, delete, and the end of a transaction; and
+what removes groups with their offsets: DeleteGroups, deleted topics, and retention.
 
-Rules (semantics F3-F5, F8, F9, G10, G28):
+Rules (semantics F3-F6, F8, F9, G10, G28):
 - A commit with a generation to a missing group: 22, from v9 on 69 (but 22 before 4.0). Without a
   generation it creates a simple group, whatever the member id, even if its metadata is refused. Any
   group id will do, also "".
 - Offsets count once they are written. A refused write commits nothing.
 - Deleting offsets spares topics that the group subscribes to (86).
+- Deleting a group writes tombstones for its offsets, then its own, in one batch. A group with
+  members is 68, a missing one 69.
+- Every ten minutes the offsets that have outlived their retention are deleted, and with them each
+  Empty group that has nothing left.
+- Nobody waits for what retention and deleted topics remove: if it cannot be written, the next check
+  tries again.
 """
 
 from __future__ import annotations
@@ -13,13 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ....wire.errors import Error, Refused
-from ..commit_request import CommitRequest
-from ..group import Group, existing
-from ..records import TransactionEnd
-from ..runtime import Producer, Runtime
-from ..shard import Shard
-from .committed import FetchedOffset, Key, Offsets, commit_records
-from .store import NO_OFFSETS, OffsetStore
+from ..group import EMPTY, CommitRequest, Group, existing
+from ..records import Record, TransactionEnd
+from ..runtime import Producer, Runtime, Shard, ShardState
+from ..settings import GroupSettings
+from .store import NO_OFFSETS, FetchedOffset, Key, Offsets, OffsetStore, commit_records
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 
@@ -119,3 +124,96 @@ class OffsetCalls:
             Error.GROUP_SUBSCRIBED_TO_TOPIC if group.is_subscribed(topic) else Error.NONE
             for topic, _ in partitions
         ]
+
+
+class Removal:
+    """What removes groups and offsets."""
+
+    def __init__(self, runtime: Runtime, store: OffsetStore) -> None:
+        self._runtime = runtime
+        self._store = store
+        runtime.register_offset_check(lambda shard: _ShardCheck(self, shard, runtime.settings))
+
+    def delete(self, group_id: str) -> Error:
+        """Delete a group. Returns the error that DeleteGroups answers."""
+        try:
+            shard = self._runtime.shard_for(group_id)
+            group = existing(group_id, shard.groups.get(group_id))
+            group.check_delete()
+            gone = self._store.of(shard, group_id).tombstones(group_id)
+            self._runtime.write_and_apply(shard, group_id, [*gone, *group.tombstones()])
+        except Refused as refusal:
+            return refusal.error
+        self._forget(shard, group_id)
+        return Error.NONE
+
+    def topic_deleted(self, topic: str) -> None:
+        """Delete what any group has committed for the topic."""
+        shards = [s for s in self._runtime.shards.values() if s.state is ShardState.ACTIVE]
+        for shard in shards:
+            for group_id, offsets in self._store.all_in(shard):
+                gone = [t for t in offsets.tombstones(group_id) if t.topic == topic]
+                self._try(shard, group_id, gone)
+
+    def expire(self, shard: Shard, now: int) -> bool:
+        """Remove offsets that are too old, and Empty groups without any."""
+        found = False
+        for group in list(shard.groups.values()):
+            group_id = group.group_id
+            offsets = self._store.of(shard, group_id)
+            old = offsets.expired(group, now, self._runtime.settings.retention_ms)
+            gone: list[Record] = [*offsets.tombstones(group_id, old)]
+            is_over = _is_empty(group) and not offsets.has_more_than(old)
+            if is_over:
+                gone += group.tombstones()
+            if self._try(shard, group_id, gone):
+                found |= is_over or bool(gone)
+                if is_over:
+                    self._forget(shard, group_id)
+        return found
+
+    def next_expiry(self, shard: Shard) -> int | None:
+        """When the next offset is too old; now, if what is could not be removed."""
+        times: list[int] = []
+        for group in shard.groups.values():
+            offsets = self._store.of(shard, group.group_id)
+            if _is_empty(group) and not offsets.has_more_than(()):
+                return 0
+            times += offsets.expiries(group, self._runtime.settings.retention_ms)
+        return min(times, default=None)
+
+    def _try(self, shard: Shard, group_id: str, tombstones: Sequence[Record]) -> bool:
+        try:
+            self._runtime.write_and_apply(shard, group_id, tombstones)
+        except Refused:
+            return False
+        return True
+
+    def _forget(self, shard: Shard, group_id: str) -> None:
+        """An Empty group has nothing parked, so nobody is to be answered."""
+        shard.forget(group_id)
+        self._store.forget(shard, group_id)
+        self._runtime.clear_deadline(group_id)
+
+
+def _is_empty(group: Group) -> bool:
+    """Whether a group is deleted once it has no offsets."""
+    return group.state == EMPTY and group.expires_when_empty
+
+
+class _ShardCheck:
+    """What is done for a shard every `retention_check_interval_ms`."""
+
+    def __init__(self, removal: Removal, shard: Shard, settings: GroupSettings) -> None:
+        self._removal = removal
+        self._shard = shard
+        self._settings = settings
+
+    def interval_ms(self) -> int:
+        return self._settings.retention_check_interval_ms
+
+    def run(self, now: int) -> bool:
+        return self._removal.expire(self._shard, now)
+
+    def due(self, now: int) -> int | None:
+        return self._removal.next_expiry(self._shard)

@@ -1,19 +1,195 @@
 """The offsets of every group the coordinator keeps, by partition of `__consumer_offsets`.
 
 Changed only by records that are replayed, from the log or just written. An offset creates its group
-if there is none: a simple group.
+if there is none: a simple group. Of each group there are those that are committed, and those that
+are pending in transactions that are still open.
+
+Rules (semantics F4, F5, F6, F8, F9):
+- A commit is checked partition by partition: metadata of more than 4096 characters (UTF-16 units,
+  as Java counts) is refused with 12, the others succeed. Null metadata is stored as "".
+- A transactional commit is pending until its producer's transaction ends. A COMMIT applies it only
+  if it was written after the offset that is committed by then, so a later plain commit survives.
+- A fetch that requires stable offsets answers a pending partition with 88 instead of an older
+  commit. Unknown partitions have offset -1 and no error. A fetch of all partitions returns
+  committed offsets only, not partitions that are only pending.
+- A tombstone also drops pending offsets of its partition.
+- Expiry: an offset with an expire time of its own expires at that time; others after the retention,
+  counted from the commit or, in an Empty group that has had members, from when it became Empty.
+  Topics that a Stable consumer group reads are spared, and partitions pending in a transaction.
+
+Synchronous. `order` is any number that grows with the position in the log. Left out: whether a
+topic exists (the handler checks it), and whether the member may commit (the group does).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
-from ..group import Group
+from ....wire.errors import Error
+from ....wire.primitives import wrapped
+from ..group import NO_LEADER_EPOCH, NO_RETENTION, NO_TIME, CommitRequest, Group
 from ..records import TransactionEnd
-from ..runtime import Runtime
-from ..shard import Shard
-from .committed import Offsets
+from ..runtime import Runtime, Shard
 from .records import DECODERS, OffsetRecord, OffsetTombstone
+
+NO_OFFSET = -1
+
+
+class FetchedOffset(NamedTuple):
+    """One partition of an OffsetFetch answer."""
+
+    topic: str
+    partition: int
+    offset: int = NO_OFFSET
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str = ""
+    error: Error = Error.NONE
+
+
+class _Written(NamedTuple):
+    record: OffsetRecord
+    order: int
+
+
+Key = tuple[str, int]
+
+
+class Offsets:
+    """The offsets of one group, by (topic, partition)."""
+
+    def __init__(self) -> None:
+        self._committed: dict[Key, _Written] = {}
+        self._pending: dict[int, dict[Key, _Written]] = {}
+
+    def __iter__(self) -> Iterator[OffsetRecord]:
+        return (written.record for written in self._committed.values())
+
+    @property
+    def open_transactions(self) -> frozenset[int]:
+        """The ids of producers with an open transaction that has offsets here."""
+        return frozenset(self._pending)
+
+    def get(self, topic: str, partition: int) -> OffsetRecord | None:
+        """The committed offset of the partition, or None."""
+        written = self._committed.get((topic, partition))
+        return None if written is None else written.record
+
+    def is_pending(self, topic: str, partition: int) -> bool:
+        """True if an open transaction has an offset for the partition."""
+        return any((topic, partition) in pending for pending in self._pending.values())
+
+    def apply(self, record: OffsetRecord, order: int, producer_id: int | None = None) -> None:
+        """Apply a record, inside a producer's transaction or outside of any."""
+        key = record.topic, record.partition
+        if producer_id is None:
+            self._committed[key] = _Written(record, order)
+        else:
+            self._pending.setdefault(producer_id, {})[key] = _Written(record, order)
+
+    def forget(self, topic: str, partition: int) -> None:
+        """Apply a tombstone."""
+        self._committed.pop((topic, partition), None)
+        for pending in self._pending.values():
+            pending.pop((topic, partition), None)
+
+    def end_transaction(self, producer_id: int, commit: bool) -> None:
+        """The producer's transaction has ended; harmless if it has no offsets here."""
+        for key, written in self._pending.pop(producer_id, {}).items():
+            existing = self._committed.get(key)
+            if commit and (existing is None or written.order > existing.order):
+                self._committed[key] = written
+
+    def fetch(
+        self, partitions: Iterable[Key] | None, *, require_stable: bool
+    ) -> list[FetchedOffset]:
+        """OffsetFetch: these partitions in their order, or all with an offset, topic by topic."""
+        if partitions is None:
+            by_topic: dict[str, list[Key]] = {}
+            for key in self._committed:
+                by_topic.setdefault(key[0], []).append(key)
+            partitions = [key for together in by_topic.values() for key in together]
+        return [self.fetch_one(topic, partition, require_stable) for topic, partition in partitions]
+
+    def fetch_one(self, topic: str, partition: int, require_stable: bool) -> FetchedOffset:
+        """One partition of an OffsetFetch."""
+        if require_stable and self.is_pending(topic, partition):
+            return FetchedOffset(topic, partition, error=Error.UNSTABLE_OFFSET_COMMIT)
+        written = self._committed.get((topic, partition))
+        if written is None:
+            return FetchedOffset(topic, partition)
+        record = written.record
+        return FetchedOffset(topic, partition, record.offset, record.leader_epoch, record.metadata)
+
+    def tombstones(self, group_id: str, keys: Iterable[Key] | None = None) -> list[OffsetTombstone]:
+        """The tombstones that delete the offsets of these partitions or of all, pending ones too;
+        none for a partition without an offset, and two for one that is named twice, as Kafka has
+        them."""
+        present = dict.fromkeys(self._committed)
+        for pending in self._pending.values():
+            present |= dict.fromkeys(pending)
+        chosen = present if keys is None else [key for key in keys if key in present]
+        return [OffsetTombstone(group_id, topic, partition) for topic, partition in chosen]
+
+    def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:
+        """The partitions whose offset has outlived its retention."""
+        return [key for key, when in self._expiries(group, retention_ms) if now >= when]
+
+    def expiries(self, group: Group, retention_ms: int) -> list[int]:
+        """When each offset has outlived its retention, of those that may expire now."""
+        return [when for _, when in self._expiries(group, retention_ms)]
+
+    def _expiries(self, group: Group, retention_ms: int) -> list[tuple[Key, int]]:
+        if not self._committed or not group.offsets_may_expire:
+            return []
+        since = group.offsets_expire_since
+        return [
+            (key, _expiry(record, since, retention_ms))
+            for key, (record, _) in self._committed.items()
+            if not group.is_subscribed(record.topic) and not self.is_pending(*key)
+        ]
+
+    def has_more_than(self, keys: Sequence[Key]) -> bool:
+        """True if there are offsets besides these, or an open transaction."""
+        return len(keys) < len(self._committed) or bool(self._pending)
+
+
+def _expiry(record: OffsetRecord, since: int | None, retention_ms: int) -> int:
+    if record.expire_timestamp is not None:
+        return record.expire_timestamp
+    return (record.commit_timestamp if since is None else since) + retention_ms
+
+
+def commit_records(
+    group_id: str, request: CommitRequest, now: int, metadata_max_chars: int, *, keeps_ids: bool
+) -> tuple[list[Error], list[OffsetRecord]]:
+    """One error for each partition, in their order, and the records of those without an error,
+    with the ids of their topics if `keeps_ids`."""
+    expires = None if request.retention_ms == NO_RETENTION else wrapped(now + request.retention_ms)
+    errors: list[Error] = []
+    records: list[OffsetRecord] = []
+    for topic, partition, offset, leader_epoch, metadata, topic_id, timestamp in request.commits:
+        text = metadata or ""
+        if _java_length(text, metadata_max_chars) > metadata_max_chars:
+            errors.append(Error.OFFSET_METADATA_TOO_LARGE)
+            continue
+        errors.append(Error.NONE)
+        when = now if timestamp == NO_TIME else timestamp
+        kept = topic_id if keeps_ids else None
+        records.append(
+            OffsetRecord(
+                group_id, topic, partition, offset, leader_epoch, text, when, expires, kept
+            )
+        )
+    return errors, records
+
+
+def _java_length(text: str, limit: int) -> int:
+    """The UTF-16 units of a text; not counted if it cannot exceed the limit."""
+    if 2 * len(text) <= limit:
+        return len(text)
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
 
 NO_OFFSETS = Offsets()
 

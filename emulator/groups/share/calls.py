@@ -1,53 +1,33 @@
 """The coordinator's calls about share groups (KIP-932), and the share groups themselves.
 
 What members do, what administrators ask of their offsets, and what happens when neither does. The
-share coordinator (`StateKeeper`) keeps where a group is in each partition; it is told to initialise
+share coordinator keeps where a group is in each partition; it is told to initialise
 a state after the records that announce it were written, and the record that it is there follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
 from ....wire.primitives import id_text
-from ....wire.stored.share_groups import ShareGroupMetadataKey
-from ...share.state import ShareKey, ShareState
-from ..classic.calls import ClassicCalls
-from ..classic.not_classic import NotClassic
-from ..group import Group, existing
-from ..records import MessageRecord
-from ..runtime import Runtime
-from ..settings import ConfigsOf, GroupSettings
-from ..shard import Shard, ShardState
+from ...share.coordinators import ShareCoordinators
+from ...share.state import ShareKey
+from ..classic.calls import ClassicCalls, OtherGroups
+from ..modern.calls import ModernCalls
+from ..modern.member import JOINING_EPOCH, LEAVE_EPOCH
+from ..runtime import Runtime, Shard, ShardState
+from ..settings import ConfigsOf
 from . import states
 from .group import ShareGroup
-from .heartbeat import ShareTimes, heartbeat, removal
-from .members import JOINING_EPOCH, LEAVE_EPOCH, ShareBeat, ShareBeatAnswer, ShareMember
-from .records import DECODERS, TopicState, group_record, state_record
+from .heartbeat import heartbeat
+from .members import ShareBeat, ShareBeatAnswer
+from .records import TopicState, state_record
 
-_TRY_AGAIN_MS = 500
 _NO_GROUP = "The group id is invalid."
 _UNKNOWN_PARTITION = "This server does not host this topic-partition."
 _INVALID_PARTITION = "Initialize share group parameters has invalid partitionId - "
-_CONFIGS = (
-    "share.session.timeout.ms",
-    "share.heartbeat.interval.ms",
-    "share.assignment.interval.ms",
-)
-TimesOf = Callable[[str], ShareTimes]
-"""The times of a group, by its id, as they are now."""
-
-
-class StateKeeper(Protocol):
-    """The share coordinators. Each call raises Refused."""
-
-    def initialize(self, key: ShareKey, state_epoch: int, start_offset: int) -> None: ...
-
-    def delete(self, key: ShareKey) -> None: ...
-
-    def summary(self, key: ShareKey) -> ShareState: ...
 
 
 class Altered(NamedTuple):
@@ -68,34 +48,23 @@ class DeletedTopic(NamedTuple):
     message: str | None = None
 
 
-def times_of(settings: GroupSettings, configs_of: ConfigsOf | None) -> TimesOf:
-    """The times of groups that may have configs of their own, or have none."""
-    if configs_of is not None:
-        return lambda group_id: ShareTimes(*map(configs_of(group_id).get, _CONFIGS))
-    return lambda group_id: ShareTimes(
-        settings.share_session_timeout_ms,
-        settings.share_heartbeat_interval_ms,
-        settings.share_assignment_interval_ms,
-    )
-
-
-class ShareCalls:
+class ShareCalls(ModernCalls[ShareGroup]):
     """The calls about share groups."""
+
+    group_class = ShareGroup
+    replaces_classic = False
 
     def __init__(
         self,
         runtime: Runtime,
         classic: ClassicCalls,
-        keeper: StateKeeper,
-        configs_of: ConfigsOf | None = None,
+        configs_of: ConfigsOf,
+        keeper: ShareCoordinators | None,
     ) -> None:
-        self.group_class = ShareGroup
-        self.decoders = DECODERS
-        self._runtime = runtime
-        self._keeper = keeper
-        self._times_of = times_of(runtime.settings, configs_of)
-        runtime.register_type(self)
-        classic.register(ShareGroup, NotClassic(classic, lambda group: False))
+        """Without a keeper no state can be initialised."""
+        super().__init__(runtime, classic, configs_of)
+        self._states = keeper
+        classic.register(ShareGroup, OtherGroups(classic, makes_way=False))
 
     # What members ask
 
@@ -103,18 +72,12 @@ class ShareCalls:
         """ShareGroupHeartbeat of a valid request. Raises Refused, with a message for the client."""
         shard = self._runtime.shard_for(beat.group_id)
         if beat.epoch == LEAVE_EPOCH:
-            group = self._of(beat.group_id, shard.groups.get(beat.group_id))
-            self._remove(shard, group, group.member(beat.member_id), "left", "")
+            group = self.of_type(beat.group_id, shard.groups.get(beat.group_id))
+            self.remove(shard, group, [group.member(beat.member_id)])
             return ShareBeatAnswer(beat.member_id, beat.epoch)
-        group = self._group_for(shard, beat.group_id, creates=beat.epoch == JOINING_EPOCH)
-        now = self._runtime.now()
-        outcome = heartbeat(group, beat, self._times_of(beat.group_id), now)
-        is_new = beat.member_id not in group.members
-        self._write(shard, group, outcome.records)
-        if is_new:
-            number = {"members": len(group.members)}
-            member = group.members[beat.member_id]
-            self._runtime.telling.tell(beat.group_id, "joined", member, details=number)
+        group, _ = self.group_for(shard, beat.group_id, joins=beat.epoch == JOINING_EPOCH)
+        outcome = heartbeat(group, beat, self.times_of(beat.group_id), self._runtime.now())
+        self.write(shard, group, outcome.records)
         self._runtime.note_deadline(group)
         if outcome.initializes:
             places = {
@@ -125,27 +88,6 @@ class ShareCalls:
             self._initialize(shard, group, outcome.epoch, places)
         return outcome.answer
 
-    def _group_for(self, shard: Shard, group_id: str, *, creates: bool) -> ShareGroup:
-        group = shard.groups.get(group_id)
-        if group is None:
-            if not creates:
-                raise Refused(Error.GROUP_ID_NOT_FOUND, f"Share group {group_id} not found.")
-            return ShareGroup(group_id, self._runtime.settings, self._runtime.topics)
-        return self._of(group_id, group)
-
-    def _of(self, group_id: str, group: Group | None) -> ShareGroup:
-        found = existing(group_id, group)
-        if not isinstance(found, ShareGroup):
-            raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
-        return found
-
-    def group(self, group_id: str) -> ShareGroup:
-        """A share group, for reading. Raises Refused: INVALID_GROUP_ID, GROUP_ID_NOT_FOUND,
-        NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
-        if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
-        return self._of(group_id, self._runtime.shard_for(group_id).visible(group_id))
-
     def initialized(self, group_id: str) -> dict[bytes, frozenset[int]]:
         """The partitions that have a state, by topic id; none of a group that is missing. Raises
         Refused: NOT_COORDINATOR, COORDINATOR_LOAD_IN_PROGRESS."""
@@ -153,17 +95,6 @@ class ShareCalls:
         if not isinstance(group, ShareGroup):
             return {}
         return {t: s.partitions for t, s in group.known_states.initialized.items()}
-
-    def end_session(self, group: ShareGroup, member_id: str) -> None:
-        """A member's session is over now. Raises Refused(UNKNOWN_MEMBER_ID)."""
-        shard = self._runtime.shard_for(group.group_id)
-        self._expire(shard, group, group.member(member_id))
-
-    def rebalance(self, group: ShareGroup) -> None:
-        """Raise the group's epoch: with the next heartbeat a new target is computed."""
-        shard = self._runtime.shard_for(group.group_id)
-        record = group_record(group.group_id, group.epoch + 1, group.metadata_hash)
-        self._write(shard, group, [record])
 
     # What administrators ask
 
@@ -176,7 +107,7 @@ class ShareCalls:
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID, _NO_GROUP)
         shard, now = self._runtime.shard_for(group_id), self._runtime.now()
-        group = self._group_for(shard, group_id, creates=True)
+        group, _ = self.group_for(shard, group_id, joins=True)
         if group.members:
             raise Refused(Error.NON_EMPTY_GROUP, "The group is not empty.")
         answers: list[list[Altered]] = []
@@ -194,7 +125,7 @@ class ShareCalls:
                 places |= {ShareKey(group_id, topic.id, i): at for i, at in fine.items()}
         said = states.initializing(group, announced)
         if said is not None:
-            self._write(shard, group, [state_record(group_id, said)])
+            self.write(shard, group, [state_record(group_id, said)])
         for key in places:
             if key.partition < 0:  # noted as initializing, as a real coordinator notes it
                 what = f"{group_id} {id_text(key.topic_id)} {key.partition}"
@@ -208,7 +139,7 @@ class ShareCalls:
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID, _NO_GROUP)
         shard = self._runtime.shard_for(group_id)
-        group = self._of(group_id, shard.groups.get(group_id))
+        group = self.of_type(group_id, shard.groups.get(group_id))
         if group.members:
             raise Refused(Error.NON_EMPTY_GROUP, "The group is not empty.")
         if group.states is None:
@@ -226,13 +157,13 @@ class ShareCalls:
                 gone[topic.id] = range(len(topic.partitions))
             else:
                 failed.append(_unknown_topic(name, "There is no offset information to delete."))
-        self._write(shard, group, [state_record(group_id, states.deleting(group, gone))])
+        self.write(shard, group, [state_record(group_id, states.deleting(group, gone))])
         if not gone:
             return failed
         done = self._delete_states(group, gone)
         fine = [each.topic_id for each in done if not each.error and each.topic_id is not None]
         if fine:
-            self._write(shard, group, [state_record(group_id, states.deleted(group, fine))])
+            self.write(shard, group, [state_record(group_id, states.deleted(group, fine))])
         return [*done, *failed]
 
     def _delete_states(
@@ -245,7 +176,7 @@ class ShareCalls:
             result = DeletedTopic(name, topic_id)
             for index in parts:
                 try:
-                    self._keeper.delete(ShareKey(group.group_id, topic_id, index))
+                    self._keeper().delete(ShareKey(group.group_id, topic_id, index))
                 except Refused as refused:
                     result = DeletedTopic(name, topic_id, refused.error, refused.message)
             done.append(result)
@@ -262,7 +193,7 @@ class ShareCalls:
         said, parts = states.all_deleting(group)
         if said is None:
             return
-        self._write(shard, group, [state_record(group_id, said)])
+        self.write(shard, group, [state_record(group_id, said)])
         for result in self._delete_states(group, parts):
             if result.error:
                 raise Refused(result.error, result.message)
@@ -280,7 +211,7 @@ class ShareCalls:
                 )
                 if said is not None and isinstance(group, ShareGroup):
                     try:
-                        self._write(shard, group, [state_record(group.group_id, said)])
+                        self.write(shard, group, [state_record(group.group_id, said)])
                     except Refused:
                         continue
 
@@ -295,7 +226,7 @@ class ShareCalls:
         for key, offset in places.items():
             topics.setdefault(key.topic_id, []).append(key.partition)
             try:
-                self._keeper.initialize(key, epoch, offset)
+                self._keeper().initialize(key, epoch, offset)
             except Refused as refused:
                 failed[key] = refused
         said = (
@@ -303,70 +234,15 @@ class ShareCalls:
         )
         if said is not None:
             try:
-                self._write(shard, group, [state_record(group.group_id, said)])
+                self.write(shard, group, [state_record(group.group_id, said)])
             except Refused:  # it is tried again with a heartbeat
                 return failed
         return failed
 
-    # What becomes of groups
-
-    def _write(self, shard: Shard, group: ShareGroup, records: Sequence[MessageRecord]) -> None:
-        """Write records, make this the group of its id, and apply them. Raises Refused."""
-        if records:
-            self._runtime.write(group.group_id, records)
-        shard.groups[group.group_id] = group
-        now = self._runtime.now()
-        for record in records:
-            group.apply(record, now)
-
-    def _remove(
-        self, shard: Shard, group: ShareGroup, member: ShareMember, kind: str, reason: str
-    ) -> None:
-        self._write(shard, group, removal(group, member))
-        group.deadlines.clear(member.member_id)
-        number = {"members": len(group.members)}
-        self._runtime.telling.tell(group.group_id, kind, member, reason, number)
-        self._runtime.note_deadline(group)
-
-    def _expire(self, shard: Shard, group: ShareGroup, member: ShareMember) -> None:
-        reason = "no heartbeat within its session timeout"
-        self._remove(shard, group, member, "session timed out", reason)
-
-    def replay(
-        self, shard: Shard, record: MessageRecord, now: int, producer_id: int | None
-    ) -> None:
-        """Apply a record of a group, creating the group if need be."""
-        group_id = record.group_id
-        group = shard.groups.get(group_id)
-        if not isinstance(group, ShareGroup):
-            if record.value is None:
-                return
-            group = ShareGroup(group_id, self._runtime.settings, self._runtime.topics)
-            shard.groups[group_id] = group
-        group.apply(record, now)
-        if record.value is None and isinstance(record.key, ShareGroupMetadataKey):
-            del shard.groups[group_id]
-
-    def loaded(self, group: ShareGroup, now: int) -> None:
-        """Every member has a whole session before it."""
-        session_ms = self._times_of(group.group_id).session_timeout_ms
-        for member_id in group.members:
-            group.deadlines.set(member_id, now + session_ms)
-        self._runtime.note_deadline(group)
-
-    def due(self, shard: Shard, group: ShareGroup, now: int) -> None:
-        """The session that ends first is over. A refused write is tried again after a while."""
-        member_id = group.deadlines.pop(now)
-        member = None if member_id is None else group.members.get(member_id)
-        if member is not None:
-            try:
-                self._expire(shard, group, member)
-            except Refused:
-                group.deadlines.set(member.member_id, now + _TRY_AGAIN_MS)
-        self._runtime.note_deadline(group)
-
-    def resigned(self, group: ShareGroup, now: int) -> None:
-        """Nothing is ever parked in a share group, so nobody is to be answered."""
+    def _keeper(self) -> ShareCoordinators:
+        if self._states is None:
+            raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
+        return self._states
 
 
 def _altered(topic_id: bytes | None, index: int, count: int) -> Altered:

@@ -15,31 +15,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from ....wire.errors import Error, Refused
 from ...base.java_order import hash_map_order, timeline_order
+from ..modern.group import Due
+from ..modern.heartbeat import GroupTimes, fenced, full, is_time, new_targets
+from ..modern.member import JOINING_EPOCH
 from ..records import MessageRecord
 from . import states
 from .assignor import ShareSpec, assign
 from .group import ShareGroup
-from .members import JOINING_EPOCH, Assignment, ShareBeat, ShareBeatAnswer, ShareMember
-from .records import (
-    TopicState,
-    current_record,
-    group_record,
-    member_record,
-    member_tombstones,
-    state_record,
-    target_epoch_record,
-    target_record,
-)
-
-
-class ShareTimes(NamedTuple):
-    """Milliseconds each."""
-
-    session_timeout_ms: int
-    heartbeat_interval_ms: int
-    assignment_interval_ms: int
+from .members import Assignment, ShareBeat, ShareBeatAnswer, ShareMember
+from .records import RECORDS, TopicState, state_record
 
 
 class Outcome(NamedTuple):
@@ -52,7 +37,7 @@ class Outcome(NamedTuple):
     epoch: int
 
 
-def heartbeat(group: ShareGroup, beat: ShareBeat, times: ShareTimes, now: int) -> Outcome:
+def heartbeat(group: ShareGroup, beat: ShareBeat, times: GroupTimes, now: int) -> Outcome:
     """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH."""
     before = _member(group, beat)
@@ -65,18 +50,18 @@ def heartbeat(group: ShareGroup, beat: ShareBeat, times: ShareTimes, now: int) -
     )
     records: list[MessageRecord] = []
     if told != before or beat.member_id not in group.members:
-        records.append(member_record(group.group_id, told))
+        records.append(RECORDS.member_record(group.group_id, told))
     epoch, is_raised = _group_epoch(group, before, told, records)
     target_epoch, target = _target(group, told, epoch, times, now, records)
     after = _reconciled(group, told, target_epoch, target, is_raised)
     if after != told:
-        records.append(current_record(group.group_id, after))
+        records.append(RECORDS.current_record(group.group_id, after))
     retry_ms = group.settings.share_initialize_retry_interval_ms
     missing = states.uninitialized(group, group.subscriptions(told), now, retry_ms)
     said = states.initializing(group, missing)
     if said is not None:
         records.append(state_record(group.group_id, said))
-    group.deadlines.set(after.member_id, now + times.session_timeout_ms)
+    group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
     is_news = beat.epoch == JOINING_EPOCH or beat.names is not None
     answer = ShareBeatAnswer(
         after.member_id,
@@ -87,47 +72,22 @@ def heartbeat(group: ShareGroup, beat: ShareBeat, times: ShareTimes, now: int) -
     return Outcome(records, answer, missing, epoch)
 
 
-def removal(group: ShareGroup, member: ShareMember) -> list[MessageRecord]:
-    """The records of removing a member."""
-    names = group.subscriptions()
-    names.subtract(member.names)
-    rest = [name for name, count in names.items() if count > 0]
-    return [
-        *member_tombstones(group.group_id, member.member_id),
-        group_record(group.group_id, group.epoch + 1, group.view.hash_of(rest)),
-    ]
-
-
 def _member(group: ShareGroup, beat: ShareBeat) -> ShareMember:
     """The member before the heartbeat."""
     known = group.members.get(beat.member_id)
-    most = group.settings.share_max_size
-    if known is None and len(group.members) >= most:
-        message = f"The share group has reached its maximum capacity of {most} members."
-        raise Refused(Error.GROUP_MAX_SIZE_REACHED, message)
+    if known is None and len(group) >= group.max_size:
+        raise full(group)
     if beat.epoch == JOINING_EPOCH:
         return known or ShareMember(beat.member_id)
-    _check_epoch(group.member(beat.member_id), beat.epoch)
-    return group.member(beat.member_id)
-
-
-def _check_epoch(member: ShareMember, epoch: int) -> None:
-    """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch that the member cannot have."""
-    if epoch in (member.epoch, member.previous_epoch):
-        return
-    if epoch > member.epoch:
-        difference, known = "greater", f"({member.epoch})"
-    else:
-        difference = "smaller"
-        known = (
-            f"({member.epoch}), and it does not match the previous member epoch"
-            f" ({member.previous_epoch})"
+    member = group.member(beat.member_id)
+    if beat.epoch in (member.epoch, member.previous_epoch):
+        return member
+    known_epochs = f"({member.epoch})"
+    if beat.epoch < member.epoch:
+        known_epochs += (
+            f", and it does not match the previous member epoch ({member.previous_epoch})"
         )
-    message = (
-        f"The share group member has a {difference} member epoch ({epoch}) than the one known by"
-        f" the group coordinator {known}. The member must abandon all its partitions and rejoin."
-    )
-    raise Refused(Error.FENCED_MEMBER_EPOCH, message)
+    raise fenced(group, member, beat.epoch, known_epochs)
 
 
 def _group_epoch(
@@ -141,7 +101,7 @@ def _group_epoch(
         return group.epoch, False
     metadata_hash = group.view.hash_of(group.subscriptions(told))
     if is_raised or metadata_hash != group.metadata_hash:
-        records.append(group_record(group.group_id, group.epoch + 1, metadata_hash))
+        records.append(group.record(group.epoch + 1, metadata_hash))
         return group.epoch + 1, True
     group.checked_generation = group.view.generation
     return group.epoch, False
@@ -166,29 +126,22 @@ def _target(
     group: ShareGroup,
     told: ShareMember,
     epoch: int,
-    times: ShareTimes,
+    times: GroupTimes,
     now: int,
     records: list[MessageRecord],
 ) -> tuple[int, Assignment]:
     """The target assignment's epoch and the member's target; recomputed if it is time."""
-    last, interval_ms = group.target_timestamp, times.assignment_interval_ms
-    is_time = last == 0 or interval_ms == 0 or now >= last + interval_ms
-    if group.target_epoch >= epoch or not is_time:
+    if group.target_epoch >= epoch or not is_time(group, times, now):
         return group.target_epoch, group.targets.get(told.member_id, {})
     members = {**group.members, told.member_id: told}
     specs = {
-        member_id: ShareSpec(
-            group.view.ids(members[member_id].names), group.targets.get(member_id, {})
-        )
-        for member_id in hash_map_order(timeline_order(members, size=len(group.members) + 1))
+        name: ShareSpec(group.view.ids(members[name].names), group.targets.get(name, {}))
+        for name in hash_map_order(timeline_order(members, size=len(group) + 1))
     }
     assignable = {t: s.partitions for t, s in group.known_states.initialized.items()}
-    alike = set(group.subscriptions(told).values()) == {len(members)}
+    alike = set(group.subscriptions(told).values()) == {len(specs)}
     targets = assign(specs, assignable, homogeneous=alike)
-    for member_id, target in targets.items():
-        if group.targets.get(member_id) != target:
-            records.append(target_record(group.group_id, member_id, target))
-    records.append(target_epoch_record(group.group_id, epoch, now))
+    records += new_targets(group, targets, epoch, now)
     return epoch, targets[told.member_id]
 
 

@@ -11,24 +11,30 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ....wire.stored import share_groups as stored
-from ....wire.stored.keyed import Key
 from ...base.java_order import id_order, int_order
-from ..records import MessageRecord, message_decoders
-from .members import Assignment, ShareMember
+from ..modern.records import GroupRecords, tombstones
+from ..records import MessageRecord
+from .members import Assignment, ordered
 
-DECODERS = message_decoders(
-    {
-        stored.ShareGroupMemberMetadataKey: stored.ShareGroupMemberMetadataValue,
-        stored.ShareGroupMetadataKey: stored.ShareGroupMetadataValue,
-        stored.ShareGroupTargetAssignmentMetadataKey: (
-            stored.ShareGroupTargetAssignmentMetadataValue
-        ),
-        stored.ShareGroupTargetAssignmentMemberKey: stored.ShareGroupTargetAssignmentMemberValue,
-        stored.ShareGroupCurrentMemberAssignmentKey: stored.ShareGroupCurrentMemberAssignmentValue,
-        stored.ShareGroupStatePartitionMetadataKey: stored.ShareGroupStatePartitionMetadataValue,
-    }
+RECORDS = GroupRecords(
+    group=(stored.ShareGroupMetadataKey, stored.ShareGroupMetadataValue),
+    member=(stored.ShareGroupMemberMetadataKey, stored.ShareGroupMemberMetadataValue),
+    target_epoch=(
+        stored.ShareGroupTargetAssignmentMetadataKey,
+        stored.ShareGroupTargetAssignmentMetadataValue,
+    ),
+    target=(
+        stored.ShareGroupTargetAssignmentMemberKey,
+        stored.ShareGroupTargetAssignmentMemberValue,
+    ),
+    current=(
+        stored.ShareGroupCurrentMemberAssignmentKey,
+        stored.ShareGroupCurrentMemberAssignmentValue,
+    ),
+    others={
+        stored.ShareGroupStatePartitionMetadataKey: stored.ShareGroupStatePartitionMetadataValue
+    },
 )
-_STABLE = 0
 
 
 class TopicState(NamedTuple):
@@ -52,61 +58,12 @@ class StatePartitions(NamedTuple):
 NO_STATE = StatePartitions({}, {}, {})
 
 
-def member_record(group_id: str, member: ShareMember) -> MessageRecord:
-    """10: what a member has reported of itself."""
-    key = stored.ShareGroupMemberMetadataKey(group_id=group_id, member_id=member.member_id)
-    value = stored.ShareGroupMemberMetadataValue(
-        rack_id=member.rack_id,
-        client_id=member.client_id,
-        client_host=member.client_host,
-        subscribed_topic_names=sorted(member.names),
-    )
-    return MessageRecord(key, value)
-
-
-def group_record(group_id: str, epoch: int, metadata_hash: int) -> MessageRecord:
-    """11: the group's epoch, and a hash of the topics it reads."""
-    key = stored.ShareGroupMetadataKey(group_id=group_id)
-    value = stored.ShareGroupMetadataValue(epoch=epoch, metadata_hash=metadata_hash)
-    return MessageRecord(key, value)
-
-
-def target_epoch_record(group_id: str, epoch: int, timestamp: int) -> MessageRecord:
-    """12: the epoch of the target assignment, and when it was computed."""
-    key = stored.ShareGroupTargetAssignmentMetadataKey(group_id=group_id)
-    value = stored.ShareGroupTargetAssignmentMetadataValue(
-        assignment_epoch=epoch, assignment_timestamp=timestamp
-    )
-    return MessageRecord(key, value)
-
-
-def target_record(group_id: str, member_id: str, target: Assignment) -> MessageRecord:
+def target_value(target: Assignment) -> stored.ShareGroupTargetAssignmentMemberValue:
     """13: the target of a member."""
-    key = stored.ShareGroupTargetAssignmentMemberKey(group_id=group_id, member_id=member_id)
     part = stored.ShareGroupTargetAssignmentMemberValue.TopicPartition
-    value = stored.ShareGroupTargetAssignmentMemberValue(
-        topic_partitions=[part(topic_id=t, partitions=p) for t, p in _ordered(target)]
+    return stored.ShareGroupTargetAssignmentMemberValue(
+        topic_partitions=[part(topic_id=t, partitions=p) for t, p in ordered(target)]
     )
-    return MessageRecord(key, value)
-
-
-def current_record(group_id: str, member: ShareMember) -> MessageRecord:
-    """14: what a member has."""
-    key = stored.ShareGroupCurrentMemberAssignmentKey(group_id=group_id, member_id=member.member_id)
-    part = stored.ShareGroupCurrentMemberAssignmentValue.TopicPartitions
-    value = stored.ShareGroupCurrentMemberAssignmentValue(
-        member_epoch=member.epoch,
-        previous_member_epoch=member.previous_epoch,
-        state=_STABLE,
-        assigned_partitions=[
-            part(topic_id=topic, partitions=parts) for topic, parts in _ordered(member.assigned)
-        ],
-    )
-    return MessageRecord(key, value)
-
-
-def _ordered(held: Assignment) -> Iterable[tuple[bytes, list[int]]]:
-    return ((topic, int_order(held[topic])) for topic in id_order(held))
 
 
 def state_record(group_id: str, state: StatePartitions) -> MessageRecord:
@@ -157,23 +114,7 @@ def restored_state(
     )
 
 
-def member_tombstones(group_id: str, member_id: str) -> list[MessageRecord]:
-    """14, 13 and 10 of one member, deleted."""
-    return [
-        MessageRecord(key(group_id=group_id, member_id=member_id), None)
-        for key in (
-            stored.ShareGroupCurrentMemberAssignmentKey,
-            stored.ShareGroupTargetAssignmentMemberKey,
-            stored.ShareGroupMemberMetadataKey,
-        )
-    ]
-
-
 def group_tombstones(group_id: str) -> list[MessageRecord]:
     """All records of a group without members, deleted: 12, 15 and 11."""
-    keys: list[Key] = [
-        stored.ShareGroupTargetAssignmentMetadataKey(group_id=group_id),
-        stored.ShareGroupStatePartitionMetadataKey(group_id=group_id),
-        stored.ShareGroupMetadataKey(group_id=group_id),
-    ]
-    return [MessageRecord(key, None) for key in keys]
+    state_key = stored.ShareGroupStatePartitionMetadataKey
+    return tombstones(group_id, RECORDS.target_epoch_key, state_key, RECORDS.group_key)

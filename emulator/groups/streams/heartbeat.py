@@ -6,52 +6,44 @@ Rules (semantics N27-N35), in their order:
   if it has all tasks that it reports: then an answer was lost.
 - The first member brings the topology. A lower topology epoch is told to be stale; another topology
   is refused.
-- The topology is held against the topics there are (configured.py). What is missing is told.
+- The topology is held against the topics there are (topology.py). What is missing is told.
 - The group's epoch rises if the member changed, if its topics changed, if they begin or cease to
   fit the topology, and if the number of standbys changed.
 - If the group's epoch is higher than the target assignment's, a new target is computed, but not
   within `streams.assignment.interval.ms` of the last, and for a group that was empty not before
   `streams.initial.rebalance.delay.ms` is over.
-- Then the member goes one step towards its target (reconcile.py).
-- The answer holds its tasks if those changed or if it joins.
+- Then the member goes one step towards its target (members.py).
+- The answer holds its tasks if those changed or if it joins, and which partitions the members with
+  an endpoint have, for interactive queries, if that changed (N35).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
-from ..records import MessageRecord
-from .assigning import new_targets
-from .configured import Configured, configure
-from .group import FIRST_ASSIGNMENT, Due, StreamsGroup
-from .members import JOINING_EPOCH, NO_TIMEOUT, StreamsMember
-from .messages import StreamsAnswer, StreamsBeat
-from .places import places
-from .reconcile import Goal, reconcile
-from .records import (
-    current_record,
-    group_record,
-    member_record,
-    member_tombstones,
-    topology_record,
+from ...base.java_order import hash_map_order, int_order, timeline_order
+from ..modern.group import Due
+from ..modern.heartbeat import (
+    GroupTimes,
+    fenced,
+    full,
+    is_time,
+    new_targets,
+    time_revocation,
 )
-from .states import MemberState, Status, StatusCode
-from .tasks import NOTHING, Held, Target
-from .topology import Topology
+from ..modern.member import JOINING_EPOCH, NO_TIMEOUT
+from ..records import MessageRecord
+from .assignor import MemberSpec, Work, assign
+from .group import FIRST_ASSIGNMENT, StreamsGroup
+from .members import NOTHING, Epochs, Goal, Held, StreamsMember, Target, Tasks, reconcile
+from .messages import MemberPlace, StreamsAnswer, StreamsBeat
+from .records import RECORDS, topology_record
+from .topology import Configured, ConfiguredSubtopology, Status, StatusCode, Topology, configure
 
 STANDBYS = "num.standby.replicas"
-
-
-class StreamsTimes(NamedTuple):
-    """What a group's configs say: milliseconds, and the number of standbys of each task."""
-
-    session_timeout_ms: int
-    heartbeat_interval_ms: int
-    assignment_interval_ms: int
-    initial_rebalance_delay_ms: int
-    standbys: int
 
 
 class Outcome(NamedTuple):
@@ -64,7 +56,7 @@ class Outcome(NamedTuple):
 
 
 def heartbeat(
-    group: StreamsGroup, beat: StreamsBeat, times: StreamsTimes, now: int, writes: int
+    group: StreamsGroup, beat: StreamsBeat, times: GroupTimes, now: int, writes: int
 ) -> Outcome:
     """What a heartbeat leads to; `writes`: how often the group's partition was written to. Raises
     Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, INVALID_REQUEST,
@@ -100,32 +92,6 @@ def heartbeat(
     return Outcome(step.records, answer, configured.problem)
 
 
-def removal(group: StreamsGroup, member: StreamsMember) -> list[MessageRecord]:
-    """The records of removing a member."""
-    return [
-        *member_tombstones(group.group_id, member.member_id),
-        raised_record(group),
-    ]
-
-
-def raised_record(group: StreamsGroup) -> MessageRecord:
-    """The record that raises the group's epoch, and changes nothing else."""
-    return group_record(
-        *(group.group_id, group.epoch + 1, group.metadata_hash, group.validated_epoch),
-        group.last_configs,
-    )
-
-
-def time_revocation(group: StreamsGroup, member: StreamsMember, now: int) -> None:
-    """Start or stop the timer in which a member has to give up tasks."""
-    key = (Due.REBALANCE, member.member_id)
-    if member.state is MemberState.UNREVOKED:
-        group.revoking_epochs[member.member_id] = member.epoch
-        group.deadlines.set(key, now + max(member.rebalance_timeout_ms, 0))
-    else:
-        group.deadlines.clear(key)
-
-
 def _news(
     group: StreamsGroup, beat: StreamsBeat, before: StreamsMember, after: StreamsMember
 ) -> Held | None:
@@ -141,10 +107,8 @@ def _news(
 def _member(group: StreamsGroup, beat: StreamsBeat) -> StreamsMember:
     """The member before the heartbeat: known or new."""
     if beat.epoch == JOINING_EPOCH:
-        most = group.settings.streams_max_size
-        if len(group) >= most:
-            message = f"The streams group has reached its maximum capacity of {most} members."
-            raise Refused(Error.GROUP_MAX_SIZE_REACHED, message)
+        if len(group) >= group.max_size:
+            raise full(group)
         return group.members.get(beat.member_id) or StreamsMember(beat.member_id)
     member = group.member(beat.member_id)
     if beat.epoch == member.epoch:
@@ -152,13 +116,7 @@ def _member(group: StreamsGroup, beat: StreamsBeat) -> StreamsMember:
     is_previous = beat.epoch == member.previous_epoch and beat.epoch < member.epoch
     if is_previous and beat.owned is not None and beat.owned.is_part_of(member.assigned):
         return member
-    difference = "greater" if beat.epoch > member.epoch else "smaller"
-    message = (
-        f"The streams group member has a {difference} member epoch ({beat.epoch}) than the one"
-        f" known by the group coordinator ({member.epoch}). The member must abandon all its"
-        " partitions and rejoin."
-    )
-    raise Refused(Error.FENCED_MEMBER_EPOCH, message)
+    raise fenced(group, member, beat.epoch)
 
 
 def _updated(member: StreamsMember, beat: StreamsBeat) -> StreamsMember:
@@ -183,7 +141,7 @@ class _Step:
     """What follows from a heartbeat: for the group, its target, and the member."""
 
     def __init__(
-        self, group: StreamsGroup, beat: StreamsBeat, times: StreamsTimes, now: int, writes: int
+        self, group: StreamsGroup, beat: StreamsBeat, times: GroupTimes, now: int, writes: int
     ) -> None:
         self.group = group
         self.beat = beat
@@ -199,7 +157,7 @@ class _Step:
         group = self.group
         is_changed = told != before or told.member_id not in group.members
         if is_changed:
-            self.records.append(member_record(group.group_id, told))
+            self.records.append(RECORDS.member_record(group.group_id, told))
         topology = self._topology()
         known = group.topology
         if known is not None and told.topology_epoch < known.epoch:
@@ -215,7 +173,7 @@ class _Step:
         target_epoch, target = self._target(epoch, told)
         after = reconcile(told, Goal(target_epoch, target, group.holders, self.beat.owned))
         if after != told:
-            self.records.append(current_record(group.group_id, after))
+            self.records.append(RECORDS.current_record(group.group_id, after))
             time_revocation(group, after, self.now)
         return after
 
@@ -249,8 +207,7 @@ class _Step:
             return group.epoch
         epoch = group.epoch + 1
         group.unwritten.compared_epoch = epoch
-        record = group_record(group.group_id, epoch, metadata_hash, validated_epoch, configs)
-        self.records.append(record)
+        self.records.append(group.record(epoch, metadata_hash, validated_epoch, configs))
         return epoch
 
     def _configure(self, topology: Topology) -> int:
@@ -298,7 +255,7 @@ class _Step:
             return group.target_epoch, NOTHING
         if group.target_epoch < epoch:
             if is_time(group, times, self.now):
-                targets, records = new_targets(
+                targets, records = assigned(
                     group, self.configured, epoch, times.standbys, self.now, told
                 )
                 self.records += records
@@ -311,7 +268,82 @@ class _Step:
         self.statuses.append(Status(StatusCode.ASSIGNMENT_DELAYED, text))
 
 
-def is_time(group: StreamsGroup, times: StreamsTimes, now: int) -> bool:
-    """Whether a new target may be computed so soon after the last."""
-    last, interval_ms = group.target_timestamp, times.assignment_interval_ms
-    return last == 0 or interval_ms == 0 or now >= last + interval_ms
+def assigned(
+    group: StreamsGroup,
+    configured: Configured,
+    epoch: int,
+    standbys: int,
+    now: int,
+    told: StreamsMember | None = None,
+) -> tuple[Mapping[str, Target], list[MessageRecord]]:
+    """The targets of all members, and the records of those that are new and of the epoch. `told`:
+    the member that is sending a heartbeat, as it is by that. Nobody gets anything while the topics
+    do not fit the topology."""
+    names = timeline_order(group.members, size=len(group) + 1)
+    members = {name: group.members[name] for name in names}
+    if told is not None:
+        members[told.member_id] = told
+    members = {name: members[name] for name in hash_map_order(members)}
+    targets: Mapping[str, Target] = dict.fromkeys(members, NOTHING)
+    if configured.is_ready and configured.subtopologies is not None:
+        specs = {
+            name: MemberSpec(member.process_id, group.targets.get(name, NOTHING))
+            for name, member in members.items()
+        }
+        work = {
+            name: Work(each.tasks, bool(each.changelogs))
+            for name, each in configured.subtopologies.items()
+        }
+        targets = assign(specs, work, standbys)
+    return targets, [*new_targets(group, targets, epoch, now)]
+
+
+def places(group: StreamsGroup, after: StreamsMember) -> list[MemberPlace]:
+    """Of all members with an endpoint; `after`, the one that sent a heartbeat, comes last. Raises
+    Refused(UNKNOWN_SERVER_ERROR) while topics are missing, as a real broker fails then."""
+    names = timeline_order(group.members, size=len(group) + 1)
+    others = [group.members[name] for name in names if name != after.member_id]
+    return [_kept(group, each) for each in (*others, after) if each.endpoint is not None]
+
+
+def _kept(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
+    """What was told last, until the member's records are written: the answer to the heartbeat that
+    changes an endpoint has the old one, if that was told before."""
+    told = group.unwritten.places
+    if member.member_id not in told:
+        told[member.member_id] = _place(group, member)
+    return told[member.member_id]
+
+
+def _place(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
+    configured = group.unwritten.configured
+    if configured is None or configured.subtopologies is None or member.endpoint is None:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    held, subtopologies = member.assigned, configured.subtopologies
+    return MemberPlace(
+        member.endpoint,
+        _partitions(group, held.active, subtopologies),
+        _partitions(group, held.standby, subtopologies),
+    )
+
+
+def _partitions(
+    group: StreamsGroup, held: Epochs | Tasks, subtopologies: Mapping[str, ConfiguredSubtopology]
+) -> list[tuple[str, Sequence[int]]]:
+    """A topic with fewer partitions than there are tasks has so many of their lowest numbers."""
+    found: list[tuple[str, Sequence[int]]] = []
+    for name in hash_map_order(held):
+        subtopology = subtopologies.get(name)
+        if subtopology is None:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+        topics = [*hash_map_order(subtopology.source_topics), *subtopology.repartition_sources]
+        for topic_name in hash_map_order(topics):
+            topic = group.view.catalogue.get(topic_name)
+            if topic is None:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
+            numbers = int_order(held[name])
+            count = len(topic.partitions)
+            if count < len(numbers):
+                numbers = sorted(numbers)[:count]
+            found.append((topic_name, numbers))
+    return found

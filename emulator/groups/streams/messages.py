@@ -8,10 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ....wire.stored.streams_groups import StreamsGroupTopologyValue
-from .configured import InternalTopic
-from .members import Endpoint
-from .states import Status
-from .tasks import Held, Owned
+from .members import Endpoint, Held, Owned
+from .topology import InternalTopic, Status
 
 
 @dataclass(frozen=True, slots=True)

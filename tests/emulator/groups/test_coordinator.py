@@ -12,7 +12,7 @@ from odradek.emulator.groups.classic.messages import (
     MemberDescription,
 )
 from odradek.emulator.groups.classic.records import GroupRecord, MemberRecord
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import Replayed
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from odradek.emulator.groups.classic.effects import Answer
 from odradek.emulator.groups.classic.group import ClassicGroup, Due
+from odradek.emulator.groups.classic.members import Protocols
 from odradek.emulator.groups.classic.messages import (
     JoinAnswer,
     LeaveAnswer,
     Leaver,
-    Protocols,
     SyncAnswer,
 )
 from odradek.emulator.groups.classic.states import (
@@ -29,7 +29,7 @@ from odradek.emulator.groups.classic.states import (
     PREPARING_REBALANCE,
     STABLE,
 )
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import World, join_request, sync_request

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
+from odradek.emulator.groups.classic.calls import OtherGroups
 from odradek.emulator.groups.classic.messages import (
     HeartbeatRequest,
     JoinAnswer,
@@ -18,12 +19,11 @@ from odradek.emulator.groups.classic.messages import (
     SyncAnswer,
     SyncRequest,
 )
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.emulator.groups.consumer.messages import Beat
 from odradek.emulator.groups.coordinator import Coordinator
-from odradek.emulator.groups.group import EMPTY, GroupListing
+from odradek.emulator.groups.group import EMPTY, CommitRequest, GroupListing, OffsetCommit
 from odradek.emulator.groups.records import MessageRecord, encode, message_decoders
-from odradek.emulator.groups.shard import Shard
+from odradek.emulator.groups.runtime import Shard
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record as LoggedRecord
 from odradek.wire.schema import Message, i32
@@ -91,13 +91,14 @@ class NewGroup:
         return GroupListing(self.group_id, "new", self.state, "new")
 
 
-class NewCalls:
+class NewCalls(OtherGroups):
     """The new type, and how it answers members of the classic protocol."""
 
     group_class = NewGroup
     decoders = message_decoders({NewKey: NewValue})
 
     def __init__(self, coordinator: Coordinator) -> None:
+        super().__init__(coordinator.classic, makes_way=False)
         self.coordinator = coordinator
         self.resigned_groups: list[str] = []
         coordinator.runtime.register_type(self)

@@ -15,7 +15,7 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 from odradek.emulator.groups.classic import records as classic_records
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
-from odradek.emulator.groups.consumer import records as consumer_records
+from odradek.emulator.groups.consumer.records import RECORDS as CONSUMER_RECORDS
 from odradek.emulator.groups.offsets import records as offset_records
 from odradek.emulator.groups.offsets.records import OffsetRecord
 from odradek.emulator.groups.records import MessageRecord, Record, decode
@@ -26,7 +26,7 @@ from odradek.wire.stored.keyed import read_value
 from tests.clients.support.chaos.group import Event, History
 
 OFFSETS = "__consumer_offsets"
-DECODERS = offset_records.DECODERS | classic_records.DECODERS | consumer_records.DECODERS
+DECODERS = offset_records.DECODERS | classic_records.DECODERS | CONSUMER_RECORDS.decoders
 
 
 @dataclass

@@ -18,7 +18,7 @@ from odradek.emulator.groups.classic.messages import (
     Leaver,
     Left,
 )
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused
 

@@ -8,11 +8,11 @@ import pytest
 from odradek.emulator.groups.classic.consumer_protocol import read_assignment
 from odradek.emulator.groups.classic.messages import HeartbeatRequest, Leaver
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
-from odradek.emulator.groups.consumer.group import ConsumerGroup, Due
+from odradek.emulator.groups.consumer.group import ConsumerGroup
 from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
+from odradek.emulator.groups.modern.group import Due
 from odradek.emulator.groups.records import MessageRecord, encode
-from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
@@ -27,7 +27,7 @@ SUBSCRIBED = (("range", WANTS_T),)
 
 @pytest.fixture
 def world() -> World:
-    world = World(GroupSettings(partitions=1, consumer_assignment_interval_ms=0))
+    world = World(consumer_assignment_interval_ms=0)
     world.topics.make("t", 4)
     return world
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from odradek.emulator.groups.consumer.group import ConsumerGroup
 from odradek.emulator.groups.consumer.members import ConsumerMember
 from odradek.emulator.groups.consumer.records import (
+    RECORDS,
     ResolvedRegex,
-    member_record,
-    member_tombstones,
     regex_record,
     regex_tombstone,
 )
@@ -36,18 +35,19 @@ def test_counts_follow_every_change(
             regex, topics = step
             found = None if topics is None else ResolvedRegex(topics, 1, 1)
             group.apply(
-                regex_tombstone("g", regex) if found is None else regex_record("g", regex, found)
+                regex_tombstone("g", regex) if found is None else regex_record("g", regex, found),
+                0,
             )
         else:
             if isinstance(step, tuple):
                 member = ConsumerMember(step[0], names=step[1], regex=step[2])
-                records = [member_record("g", member)]
+                records = [RECORDS.member_record("g", member)]
                 changes = True
             else:
-                records = member_tombstones("g", step)
+                records = RECORDS.member_tombstones("g", step)
                 changes = step in group.members
             for record in records:
-                group.apply(record)
+                group.apply(record, 0)
             if changes:  # a change of what an expression matches does not count until then
                 alike = group.subscribe_alike(group.members.values())
         if is_asked:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from odradek.emulator.groups.consumer.members import ConsumerMember
-from odradek.emulator.groups.consumer.reconcile import Goal, reconcile
-from odradek.emulator.groups.consumer.states import MemberState
+from odradek.emulator.groups.consumer.members import ConsumerMember, Goal, reconcile
+from odradek.emulator.groups.modern.member import MemberState
 
 
 def test_wanting_nothing_anew_is_a_step_though_there_is_nothing_to_give_up() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.emulator.groups.consumer.states import TRANSITIONS, MemberState, picture
+from odradek.emulator.groups.modern.member import TRANSITIONS, MemberState, picture
 
 
 def test_every_member_state_leads_somewhere_and_shows_in_the_picture() -> None:

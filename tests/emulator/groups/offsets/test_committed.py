@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from odradek.emulator.groups.classic.messages import Leaver
 from odradek.emulator.groups.classic.records import GroupTombstone
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
-from odradek.emulator.groups.offsets.committed import FetchedOffset, Offsets
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
+from odradek.emulator.groups.offsets.store import FetchedOffset, Offsets
 from odradek.emulator.groups.records import Replayed, TransactionEnd
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused

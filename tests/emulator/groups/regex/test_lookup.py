@@ -11,7 +11,6 @@ from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
 from odradek.emulator.groups.consumer.regex import check_regex
 from odradek.emulator.groups.regex import lookup
 from odradek.emulator.groups.regex.lookup import PAUSE_MS, SLICE, Lookups
-from odradek.emulator.groups.settings import GroupSettings
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import World
@@ -38,7 +37,7 @@ def names() -> list[str]:
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setattr(lookup, "SLICE", SLICE // 10)
-    world = World(GroupSettings(partitions=1, consumer_assignment_interval_ms=0))
+    world = World(consumer_assignment_interval_ms=0)
     for name in names()[-4:]:
         world.topics.make(name, 1)
     return world

@@ -11,16 +11,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from odradek.emulator.groups.modern.heartbeat import GroupTimes
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.share.group import ShareGroup
-from odradek.emulator.groups.share.heartbeat import ShareTimes, heartbeat, removal
+from odradek.emulator.groups.share.heartbeat import heartbeat
 from odradek.emulator.groups.share.members import ShareBeat
 from odradek.emulator.groups.share.records import StatePartitions, TopicState, state_record
 from odradek.emulator.groups.topics_view import TopicsView
 
 from tests.support.looped import for_each
 
-TIMES = ShareTimes(45_000, 5000, 0)
+TIMES = GroupTimes(45_000, 5000, 0)
 RUNS = [
     json.loads(line)
     for line in Path(__file__).with_name("simple_assignments.jsonl").read_text().splitlines()
@@ -71,7 +72,7 @@ def test_members_get_what_a_real_broker_gives_them(run: Any) -> None:
     group, wanted = _group(_Topics(run["topics"])), {}
     for what, member, names, held in run["steps"]:
         if what == "leaves":
-            for record in removal(group, group.member(member)):
+            for record in group.removal([group.member(member)]):
                 group.apply(record, 0)
             del wanted[member]
         else:

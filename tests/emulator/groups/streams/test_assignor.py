@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator.groups.streams.assignor import MemberSpec, Work, assign
-from odradek.emulator.groups.streams.tasks import NOTHING, Target, Tasks
+from odradek.emulator.groups.streams.members import NOTHING, Target, Tasks
 
 from tests.support.looped import for_each
 

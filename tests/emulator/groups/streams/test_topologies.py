@@ -7,9 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.streams.configured import Configured, configure
-from odradek.emulator.groups.streams.states import StatusCode
-from odradek.emulator.groups.streams.topology import Topology, topology_value
+from odradek.emulator.groups.streams.topology import (
+    Configured,
+    StatusCode,
+    Topology,
+    configure,
+    topology_value,
+)
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.wire import Error, Refused
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
 from odradek.emulator.groups.consumer.messages import Beat
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import MessageRecord, Record
 from odradek.wire.errors import Refused
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription

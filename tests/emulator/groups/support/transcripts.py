@@ -29,7 +29,7 @@ from odradek.emulator.groups.classic.messages import (
     SyncAnswer,
 )
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
-from odradek.emulator.groups.commit_request import CommitRequest, OffsetCommit
+from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
 from odradek.emulator.groups.records import Record
 from odradek.wire.errors import Error, Refused
@@ -73,8 +73,9 @@ class Stage:
 
     def do_set(self, *words: str) -> None:
         for name, value in options(words).items():
-            assert hasattr(self.world.settings, name)
-            setattr(self.world.settings, name, int(value))
+            owner = self.world if hasattr(self.world, name) else self.world.settings
+            assert hasattr(owner, name)
+            setattr(owner, name, int(value))
 
     def do_join(self, name: str, *words: str) -> None:
         # What a member once said it says again, unless told otherwise.

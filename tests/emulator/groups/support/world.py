@@ -92,11 +92,20 @@ def sync_request(member_id: str, generation: int, **changes: Any) -> SyncRequest
     return SyncRequest(member_id=member_id, generation=generation, **(fields | changes))
 
 
+GROUP_CONFIGS = {
+    "consumer.session.timeout.ms": 45_000,
+    "consumer.heartbeat.interval.ms": 5000,
+    "consumer.assignment.interval.ms": 1000,
+}
+"""Kafka's defaults."""
+
+
 @dataclass
 class World:
     """The coordinator and everything around it. Nothing here waits."""
 
     settings: GroupSettings = field(default_factory=lambda: GroupSettings(partitions=1))
+    consumer_assignment_interval_ms: int = 1000
 
     def __post_init__(self) -> None:
         self.now = START
@@ -120,10 +129,15 @@ class World:
             send=self._send,
             timers=self.timers,
             now=lambda: self.now,
+            configs_of=self._configs_of,
             settings=self.settings,
             new_uuid=lambda: str(next(self.numbers)),
             topics=TopicsView(self.topics, lambda: self.topics.generation),
         )
+
+    def _configs_of(self, group_id: str) -> dict[str, int]:
+        interval_ms = self.consumer_assignment_interval_ms
+        return GROUP_CONFIGS | {"consumer.assignment.interval.ms": interval_ms}
 
     # `__consumer_offsets`: tests say when its partitions are loaded.
 

@@ -1,29 +1,35 @@
-"""Members of a consumer group that speak the classic protocol: JoinGroup, SyncGroup, Heartbeat.
+"""Members of a consumer group that speak the classic protocol: JoinGroup, SyncGroup, Heartbeat,
+LeaveGroup.
 
 Rules (semantics G26), in the order in which they are checked:
 - Join: a full group 81; another type than "consumer", or no protocol common to all such members
   23; from v4 on a dynamic member without an id is given one first (79); metadata that is no
   subscription -1. It is answered at once, whatever others do: its generation is its epoch, it never
-  leads, and its protocol is the first in its list.
+  leads, and its protocol is the first in its list. An Empty group makes way for a classic one.
 - Sync: a member of the new protocol 25, another generation 22, another type or name than in its
   Join's answer 23, 27 if there is a newer target assignment; else what the broker assigns, in the
   member's own encoding.
 - Heartbeat: 27 when it has to join again: for a newer epoch, to give up partitions, or to get those
   that have become free. Then it has its rebalance timeout to do so.
+- Leave also removes members of the new protocol.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ....wire.errors import Error, Refused
+from ..classic.calls import OtherGroups
 from ..classic.consumer_protocol import (
     Malformed,
     Subscription,
     read_subscription,
     write_assignment,
 )
+from ..classic.effects import Token
 from ..classic.group import CONSUMER
 from ..classic.joining import MEMBER_ID_REQUIRED_SINCE
 from ..classic.messages import (
@@ -31,19 +37,113 @@ from ..classic.messages import (
     HeartbeatRequest,
     JoinAnswer,
     JoinRequest,
+    LeaveAnswer,
+    Leaver,
+    Left,
     SyncAnswer,
     SyncRequest,
 )
+from ..modern.events import KICKED, LEFT
+from ..modern.group import Due
+from ..modern.heartbeat import GroupTimes
+from ..modern.member import MemberState
 from ..records import MessageRecord
-from .conversion import may_join_classic
-from .group import ConsumerGroup, Due
+from ..runtime import Runtime, Shard
+from .conversion import may_downgrade, may_join_classic
+from .group import ConsumerGroup
 from .heartbeat import Step, check_instance, check_room, take_over
 from .members import ClassicSide, ConsumerMember
-from .states import MemberState
-from .times import ConsumerTimes
+
+if TYPE_CHECKING:
+    from ..classic.calls import ClassicCalls
+    from .calls import ConsumerCalls
 
 
-class Joining:
+class ClassicMembers(OtherGroups):
+    """How consumer groups answer members that speak the classic protocol."""
+
+    def __init__(self, runtime: Runtime, classic: ClassicCalls, calls: ConsumerCalls) -> None:
+        super().__init__(classic, makes_way=True)
+        self._runtime = runtime
+        self._calls = calls
+
+    def join(self, shard: Shard, group: ConsumerGroup, token: Token, request: JoinRequest) -> None:
+        """Answer a JoinGroup."""
+        joining = _Joining(group, request, self._runtime.new_uuid())
+        try:
+            if joining.needs_id():
+                answer = JoinAnswer(Error.MEMBER_ID_REQUIRED, joining.member_id)
+                self.classic.send(token, answer)
+                return
+            answer = self._joined(shard, group, joining)
+        except Refused as refusal:
+            answer = JoinAnswer(refusal.error)
+        self._runtime.note_deadline(shard.groups[group.group_id])
+        self.classic.send(token, answer)
+
+    def _joined(self, shard: Shard, group: ConsumerGroup, joining: _Joining) -> JoinAnswer:
+        now, records = self._runtime.now(), joining.records
+        step = joining.step(self._calls.times_of(group.group_id), now)
+        replaced = joining.replaced
+        epoch = step.group_epoch(records, needs_resolved=False)
+        if replaced is not None and may_downgrade(group, [replaced], [step.told]):
+            member = step.told
+            if not step.has_changed_topics:
+                target = group.target_of(member)
+                member = step.reconciled(group.target_epoch, target, records)
+            self._downgrade_by(shard, group, replaced, member, records, step.has_changed_topics)
+            return joining.answer(member)
+        target_epoch, target = step.target(epoch, records)
+        member = step.reconciled(target_epoch, target, records)
+        self._calls.write(shard, group, records)
+        joining.start_timers(group, now)
+        return joining.answer(member)
+
+    def _downgrade_by(
+        self,
+        shard: Shard,
+        group: ConsumerGroup,
+        replaced: ConsumerMember,
+        member: ConsumerMember,
+        records: list[MessageRecord],
+        rebalances: bool,
+    ) -> None:
+        """The last member of the new protocol was replaced by one of the classic protocol."""
+        staying = [one for one in group if one.member_id != replaced.member_id]
+        gone = group.tombstones(instead={replaced.member_id: member.member_id})
+        self._calls.downgrade(
+            shard, group, [*staying, member], rebalances=rebalances, first=records, gone=gone
+        )
+
+    def sync(self, group: ConsumerGroup, token: Token, request: SyncRequest) -> None:
+        """Answer a SyncGroup."""
+        try:
+            answer = _sync(group, request, self._runtime.now())
+        except Refused as refusal:
+            answer = SyncAnswer(refusal.error)
+        self._runtime.note_deadline(group)
+        self.classic.send(token, answer)
+
+    def heartbeat(self, group: ConsumerGroup, request: HeartbeatRequest) -> None:
+        """A Heartbeat. Raises Refused with the error to answer."""
+        _heartbeat(group, request, self._runtime.now())
+
+    def leave(
+        self, shard: Shard, group: ConsumerGroup, token: Token, leavers: Sequence[Leaver]
+    ) -> None:
+        """Answer a LeaveGroup."""
+        going, answers = named_by_leave_group(group, leavers)
+        try:
+            asked_by = {each.asked_by for each in leavers} - {None}
+            is_own = asked_by <= {each.client_id for each in going}
+            self._calls.remove(shard, group, going, LEFT if is_own else KICKED)
+        except Refused as refusal:
+            self.classic.send(token, LeaveAnswer(refusal.error))
+            return
+        self.classic.send(token, LeaveAnswer(Error.NONE, answers))
+
+
+class _Joining:
     """A JoinGroup being answered; `member_id` is the request's, or a new one."""
 
     def __init__(self, group: ConsumerGroup, request: JoinRequest, new_id: str) -> None:
@@ -80,7 +180,7 @@ class Joining:
         self.replaced = holder
         return take_over(group, holder, self.member_id, self.records)
 
-    def step(self, times: ConsumerTimes, now: int) -> Step:
+    def step(self, times: GroupTimes, now: int) -> Step:
         """The changes that the join means for the group, not made yet. Raises Refused."""
         before = self.before()
         told = self.subscription()
@@ -128,7 +228,7 @@ def _is_common(group: ConsumerGroup, names: list[str]) -> bool:
     return any(named[name] == len(sides) for name in names)
 
 
-def sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
+def _sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
     """SyncGroup. Raises Refused with the code to answer."""
     member, side = _classic_member(group, request.member_id, request.instance_id)
     if request.generation != member.epoch:
@@ -147,7 +247,7 @@ def sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
     return SyncAnswer(Error.NONE, request.protocol_type, request.protocol_name, assignment)
 
 
-def heartbeat(group: ConsumerGroup, request: HeartbeatRequest, now: int) -> None:
+def _heartbeat(group: ConsumerGroup, request: HeartbeatRequest, now: int) -> None:
     """Heartbeat. Raises Refused with the code to answer."""
     member, side = _classic_member(group, request.member_id, request.instance_id)
     if request.generation != member.epoch:
@@ -189,3 +289,32 @@ def _classic_member(
     if member.classic is None:
         raise Refused(Error.UNKNOWN_MEMBER_ID)
     return member, member.classic
+
+
+def named_by_leave_group(
+    group: ConsumerGroup, leavers: Sequence[Leaver]
+) -> tuple[list[ConsumerMember], tuple[Left, ...]]:
+    """LeaveGroup: the members to remove, and the answer for each that was named."""
+    going: dict[str, ConsumerMember] = {}
+    answers = []
+    for each in leavers:
+        member_id, instance_id = each.member_id, each.instance_id
+        error = Error.NONE
+        try:
+            if instance_id is None:
+                member = group.member(member_id)
+            else:
+                member = _instance(group, member_id, instance_id)
+            going[member.member_id] = member
+        except Refused as refusal:
+            error = refusal.error
+        answers.append(Left(member_id, instance_id, error))
+    return list(going.values()), tuple(answers)
+
+
+def _instance(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:
+    """The member by its instance; an administrator gives no member id."""
+    holder = group.instance(instance_id)
+    if holder is not None and member_id == NO_MEMBER:
+        return holder
+    return check_instance(holder, instance_id, member_id)
