@@ -2,8 +2,7 @@
 
 Rules:
 
-- Batches are appended to the newest segment, each with one write; rolling.py decides when a new
-  segment begins.
+- Batches are appended to the newest segment, each with one write.
 - Nothing is on disk before the first append, which writes `partition.metadata` first.
 - DeleteRecords moves the log start. Segments before it are removed by `delete_old_segments`, which
   Kafka does in its retention task; until then a search by time still finds them.
@@ -17,11 +16,29 @@ A failing disk (full, gone) is KAFKA_STORAGE_ERROR; an append that failed has ch
 A log has a reader (reading.py) and a compactor (compaction/compactor.py). Left out: when retention
 runs, who flushes, the high watermark, checking what is appended. Source: the documentation's
 chapter "Log"; Kafka 4.3.1's behaviour.
+
+When a log begins a new segment. Decided before each append; without an append it never happens.
+
+A segment that has batches takes no more of them
+
+- if the batch would take it over `segment.bytes`;
+- if the batch's largest timestamp is later than that of the segment's first batch by more than
+  `segment.ms` less jitter (by `max.compaction.lag.ms`, if that is less and the log is compacted);
+  where the first batch has no timestamp, if the segment was created longer ago than that;
+- if one of its indexes is full, the time index keeping a slot for its final entry;
+
+and any segment, if the batch's last offset is too far from its base for an index entry, or before
+it (the segment was created for a batch after a gap, which then could not be written).
+
+Jitter spreads the rolls of a topic's partitions. It is a function of directory and base offset
+instead of a random number, so that a repeated test finds the same segments.
+Source: Kafka 4.3.1; KIP-33.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from zlib import crc32
 
 from ..wire.batch import CONTROL, BatchHeader
 from ..wire.errors import Error, Refused
@@ -42,9 +59,50 @@ from .recovery.damage_search import NO_LIMIT
 from .recovery.producer_replay import end_transaction, restore_producers
 from .recovery.recovery import Recovery
 from .retention import LogView, RetentionPolicy, deletable, kafka_retention, next_expiry, view_of
-from .rolling import age_ms_max, is_roll_due, next_base
-from .segment import Segment, containing
+from .segment import RELATIVE_OFFSET_MAX, Segment, containing
 from .truncation import truncate_segments
+
+
+def is_roll_due(
+    segment: Segment,
+    header: BatchHeader,
+    size: int,
+    config: LogConfig,
+    age_ms_max: int,
+    now_ms: int,
+) -> bool:
+    """Whether a batch of `size` bytes needs a new segment. Runs for every batch."""
+    relative = header.base_offset - segment.base_offset
+    if relative < 0 or relative + header.last_offset_delta > RELATIVE_OFFSET_MAX:
+        return True
+    filled = segment.size
+    if not filled:
+        return False
+    if filled + size > config.segment_bytes:
+        return True
+    if segment.offset_index.count >= config.offset_entries_max:
+        return True
+    if segment.time_index.count >= config.time_entries_max:
+        return True
+    first = segment.first_timestamp
+    age_ms = header.max_timestamp - first if first >= 0 else now_ms - segment.created_ms
+    return age_ms > age_ms_max
+
+
+def next_base(log_end_offset: int, header: BatchHeader) -> int:
+    """The base offset of a segment that is created for this batch: the log end, so that there is no
+    gap between segments; or the batch's own offset, if that is too far away."""
+    is_near = header.last_offset - log_end_offset <= RELATIVE_OFFSET_MAX
+    return log_end_offset if is_near else header.base_offset
+
+
+def age_ms_max(config: LogConfig, directory: str, base_offset: int) -> int:
+    """The age in milliseconds at which this segment is rolled."""
+    jitter_ms = 0
+    if config.segment_jitter_ms > 0:
+        seed = crc32(f"{directory} {base_offset}".encode())
+        jitter_ms = seed % min(config.segment_jitter_ms, config.segment_ms)
+    return config.roll_ms - jitter_ms
 
 
 class Log:

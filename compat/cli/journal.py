@@ -21,8 +21,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from .console.arguments import whole
-from .console.escapes import one_line
-from .console.output import fail, with_output
+from .console.output import fail, one_line, with_output
 
 if TYPE_CHECKING:
     from ...emulator.control.traffic.chosen import Chosen

@@ -25,8 +25,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .console.arguments import addresses, parse_addresses, seconds
-from .console.escapes import one_line
-from .console.output import fail, with_output
+from .console.output import fail, one_line, with_output
 from .journal import add_choice, choose
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from ...emulator.base.release import KAFKA_4_3, release_named
 from .console.arguments import setting, whole
 from .console.output import fail
 from .journal_file import journal_file
-from .serving.brokers import DEFAULT_PORT, brokers_of
+from .serving.apply import DEFAULT_PORT, brokers_of
 from .serving.configure import add_settings
 from .serving.security import add_security
 
@@ -232,7 +232,7 @@ def _serve(options: argparse.Namespace) -> int:
     if options.until_stdin_ends:
         threading.Thread(target=_await_end, args=(stop,), daemon=True).start()
     # Imported here, so that `odradek --help` does not pay for it.
-    from .serving.bringing_up import Failed, bring_up
+    from .serving.start import Failed, bring_up
 
     try:
         with ExitStack() as running:

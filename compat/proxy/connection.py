@@ -9,14 +9,21 @@ Rules:
   encoded again; an unknown request does not pass them.
 - A request that gets no answer while a later one does had none to get (acks=0).
 - When one of the two connections ends, the other one is closed.
+
+The addresses of brokers in answers.
+
+Clients learn them from Metadata, FindCoordinator and DescribeCluster, and from answers to requests
+that went to the wrong broker (KIP-951: Produce, Fetch, ShareFetch, ShareAcknowledge). Left out is
+DescribeQuorum, which names controllers: no client connects to those it finds there.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, cast
 
 from ...emulator.base.call import (
@@ -41,8 +48,13 @@ from ...emulator.control.traffic.exchange import (
 )
 from ...wire import Buffer, Error, Request, Response, WireError
 from ...wire.api import API_MODULES, request_class, response_class
+from ...wire.api.describe_cluster import DescribeClusterResponse
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ...wire.api.produce import ProduceRequest
+from ...wire.api.find_coordinator import FindCoordinatorResponse
+from ...wire.api.metadata import MetadataResponse
+from ...wire.api.produce import ProduceRequest, ProduceResponse
+from ...wire.api.share_acknowledge import ShareAcknowledgeResponse
+from ...wire.api.share_fetch import ShareFetchResponse
 from ...wire.frames import SIZE
 from ...wire.headers import (
     API_VERSIONS,
@@ -50,9 +62,53 @@ from ...wire.headers import (
     read_request_header,
     read_response_header,
 )
-from .addresses import APIS, addressed
 from .client_end import ClientEnd
 from .upstream import UpstreamCluster
+
+_WITH_ADDRESSES: tuple[type[Response], ...] = (
+    DescribeClusterResponse,
+    FetchResponse,
+    FindCoordinatorResponse,
+    MetadataResponse,
+    ProduceResponse,
+    ShareAcknowledgeResponse,
+    ShareFetchResponse,
+)
+APIS = frozenset(each.api_key for each in _WITH_ADDRESSES)
+"""Whose answers may have addresses."""
+_NODE = ("node_id", "broker_id")
+
+
+def addressed(response: Response) -> Iterator[tuple[int, Any]]:
+    """Each node's id in an answer, and the struct that has its `host` and `port`. A coordinator
+    that was not found is none."""
+    if (own := _node_field(type(response))) is not None and response.host:  # type: ignore[attr-defined]
+        yield getattr(response, own), response
+    for name, node_field in _lists(type(response)):
+        for each in getattr(response, name) or ():
+            if each.host and each.port > 0:
+                yield getattr(each, node_field), each
+
+
+@cache
+def _lists(cls: type[Response]) -> list[tuple[str, str]]:
+    """The lists of nodes in a response, and the field of a node that has its id."""
+    found = []
+    for field, kind in cls.fields():
+        if kind.is_list and kind.struct is not None:
+            node_field = _node_field(kind.struct)
+            if node_field is not None:
+                found.append((field.name, node_field))
+    return found
+
+
+@cache
+def _node_field(cls: Any) -> str | None:
+    names = {field.name for field, _ in cls.fields()}
+    if not {"host", "port"} <= names:
+        return None
+    return next((name for name in _NODE if name in names), None)
+
 
 _FRAME_MAX = 1 << 30
 _OLDEST = 0

@@ -3,35 +3,135 @@
 Rules:
 - Each recorded connection is one again; its requests go one after another, each once the one before
   is answered, as a broker serves them.
-- A request begins when all that was over before it is over (order.py), and not before its time, so
+- A request begins when all that was over before it is over, and not before its time, so
   many times as fast as recorded.
-- What is refused because the broker is not ready yet, and was not refused then, is asked again
-  (not_ready.py).
+- What is refused because the broker is not ready yet, and was not refused then, is asked again.
 - What a client waited for in vain then is not waited for now. A connection that ends is opened anew
   for the next request.
 - A request of which only the beginning was kept cannot be sent, and such an answer is not compared.
 - Of several brokers, each is asked what the one with its node id was asked; others go to the first.
+
+How a new answer differs from the recorded one: in its errors, and in what they are about.
+
+Ids, times, offsets and records differ for good reasons and are not compared; that a fetch finds
+fewer records or more is told by the exchange that comes after it.
+
+Errors of a broker that is not ready yet: clients ask again, and so does a replay, for a while.
+
+A real broker that has just started, or created a topic, answers so for moments that were over when
+the journal was recorded. Not so a request of which a part was carried out: it would be done twice.
+
+Order: what was over before a request began is over before it begins again.
+
+Requests that overlapped may overlap again; so members that wait for each other still do.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
+from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from ...emulator.base.real_time import monotonic
+from ...emulator.control.refusals import refusals
 from ...emulator.control.traffic.exchange import ANSWERED, MALFORMED, Exchange
 from ...wire import Error, Response, WireError
 from ...wire.api import API_MODULES, response_class
-from ...wire.api.produce import ProduceRequest
+from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ...wire.headers import API_VERSIONS, read_request_header, read_response_header
-from .differences import difference
 from .ids import Ids
-from .not_ready import seconds_to_try
-from .order import Order
+
+
+def difference(was: Response | None, now: Response | None) -> str:
+    """What is different, "" if nothing is. None is no answer."""
+    if was is None or now is None:
+        return "" if was is now else f"{_named(was)} then, {_named(now)} now"
+    before, after = _errors(was), _errors(now)
+    if before == after:
+        return ""
+    return f"{_listed(before)} then, {_listed(after)} now"
+
+
+def _named(response: Response | None) -> str:
+    return "no answer" if response is None else "an answer"
+
+
+def _errors(response: Response) -> Counter[str]:
+    return Counter(
+        each.error.name + (f" for {each.topic}-{each.partition}" if each.topic else "")
+        for each in refusals(response)
+    )
+
+
+def _listed(errors: Counter[str]) -> str:
+    return ", ".join(sorted(errors)) or "no error"
+
+
+_LONG, _SHORT = 10.0, 1.0
+_SECONDS = {
+    Error.CONCURRENT_TRANSACTIONS: _LONG,
+    Error.COORDINATOR_LOAD_IN_PROGRESS: _LONG,
+    Error.COORDINATOR_NOT_AVAILABLE: _LONG,
+    Error.LEADER_NOT_AVAILABLE: _LONG,
+    Error.NOT_COORDINATOR: _SHORT,
+    Error.NOT_ENOUGH_REPLICAS: _SHORT,
+    Error.NOT_LEADER_OR_FOLLOWER: _SHORT,
+    Error.UNKNOWN_TOPIC_OR_PARTITION: _SHORT,
+    Error.UNKNOWN_TOPIC_ID: _SHORT,
+}
+
+
+def seconds_to_try(was: Response, now: Response | None) -> float:
+    """For how long to ask again; 0 if the answer stands."""
+    if now is None or refusals(was):
+        return 0.0
+    errors = [each.error for each in refusals(now)]
+    if isinstance(now, ProduceResponse):
+        asked = sum(len(topic.partition_responses) for topic in now.responses)
+        if len(errors) < asked:
+            return 0.0
+    return min((_SECONDS.get(error, 0.0) for error in errors), default=0.0)
+
+
+class Order:
+    """The ends of all requests, in the order in which they were recorded."""
+
+    def __init__(self, exchanges: Sequence[Exchange]) -> None:
+        ended = sorted(
+            (each.time_ms + each.duration_ms, each.number)
+            for each in exchanges
+            if each.duration_ms is not None
+        )
+        self._ends = [end for end, _ in ended]
+        self._places = {number: place for place, (_, number) in enumerate(ended)}
+        self._is_over = [False] * len(ended)
+        self._over = 0  # of the first so many, all are over
+        self._changed = asyncio.Condition()
+
+    async def begin(self, exchange: Exchange) -> None:
+        """Wait until all that was over when it began is over."""
+        before = bisect_right(self._ends, exchange.time_ms)
+        place = self._places.get(exchange.number)
+        if place is not None:  # one that took no time is not over before itself
+            before = min(before, place)
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._over >= before)
+
+    async def end(self, exchange: Exchange) -> None:
+        """It is over."""
+        place = self._places.get(exchange.number)
+        if place is None:
+            return
+        async with self._changed:
+            self._is_over[place] = True
+            while self._over < len(self._is_over) and self._is_over[self._over]:
+                self._over += 1
+            self._changed.notify_all()
+
 
 _OLDEST = 0
 _AGAIN_S = 0.05

@@ -7,19 +7,83 @@ A file of JSON Lines (.jsonl, .ndjson) has one record a line, an object with the
 and a CSV file (.csv) the same as columns of its first line; a header is a column `headers.NAME`
 there. Only topic and value are required, topic not where it is told otherwise. What is no str or
 null in JSON is stored as JSON. In CSV everything is text, and an empty key, timestamp or partition
-counts as none. Of a data directory see directories.py.
-"""
+counts as none.
+
+Or the records of a data directory that a broker has left, a real Kafka's too. The directory stays
+as it is: a copy is opened, as a broker opens its own after a crash, and read. Indexes are not
+copied, but built anew: a real Kafka preallocates megabytes for each."""
 
 from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .directories import read_directory
+from ...emulator.base.node import Node
+from ...emulator.base.temporary import TemporaryDirectory
+from ...emulator.cluster import Cluster
+from ...emulator.config.configs import BrokerConfig
+from ...emulator.partitions.partition import Topic
+from ...storage.checkpoints import META_PROPERTIES, CheckpointError, read_meta_properties
+from .inside import Inside
 from .produced import NewRecord, TopicSeeds, listed, new_record
+from .reading import READ_COMMITTED
+from .record import Raw
+from .span import Span
+
+_NOT_COPIED = ("*.index", "*.timeindex", ".lock", ".kafka_cleanshutdown")
+
+
+def read_directory(path: Path) -> dict[str, TopicSeeds]:
+    """The committed records of each topic, with its configs; internal topics are left out. Raises
+    ValueError for a directory that is no broker's; LogDirectoryError."""
+    try:
+        node_id = read_meta_properties((path / META_PROPERTIES).read_bytes()).node_id
+    except (FileNotFoundError, CheckpointError) as error:
+        raise ValueError(f"{path} is not the data directory of a broker: {error}") from None
+    with _opened(path, node_id) as cluster:
+        source = Inside(lambda action: action(cluster), _no_server)
+        return {
+            topic.name: TopicSeeds(
+                _records(source, topic),
+                len(topic.partitions),
+                topic.config.overrides,
+            )
+            for topic in cluster.topics
+            if not topic.is_internal
+        }
+
+
+@contextmanager
+def _opened(path: Path, node_id: int) -> Iterator[Cluster]:
+    with TemporaryDirectory() as place:
+        copy = place / "data"
+        shutil.copytree(path, copy, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+        cluster = Cluster(BrokerConfig({}), data_dir=copy, brokers=[Node(node_id, "", 0)])
+        try:
+            yield cluster
+        finally:
+            cluster.close()
+
+
+def _records(source: Inside, topic: Topic) -> list[NewRecord]:
+    indexes = list(range(len(topic.partitions)))
+    span = Span(source, topic.name, lambda: indexes)
+    return [_again(record) for record in span.records(READ_COMMITTED)]
+
+
+def _again(record: Raw) -> NewRecord:
+    headers = tuple(record.headers)
+    return NewRecord(record.value, record.key, headers, record.timestamp, record.partition)
+
+
+def _no_server() -> Any:
+    raise RuntimeError("a directory has no clients")
+
 
 _FIELDS = ("topic", "value", "key", "headers", "timestamp", "partition")
 _HEADER = "headers."
@@ -33,7 +97,7 @@ def read_seeds(
     if isinstance(given, str | Path) and Path(given).is_dir():
         return read_directory(Path(given))
     if isinstance(given, Mapping):
-        found = {name: _records(name, records) for name, records in given.items()}
+        found = {name: _seed_records(name, records) for name, records in given.items()}
     elif isinstance(given, str | Path):
         found = _of_file(Path(given), topic)
     else:
@@ -62,7 +126,7 @@ def _partitions_for(records: Iterable[NewRecord]) -> int:
     return 1 + max((each.partition or 0 for each in records), default=0)
 
 
-def _records(name: str, given: Iterable[Any]) -> list[NewRecord]:
+def _seed_records(name: str, given: Iterable[Any]) -> list[NewRecord]:
     return [new_record(each) for each in listed(f"the seed of topic {name!r}", given)]
 
 

@@ -13,19 +13,33 @@ Rules, for batches in the order of the log:
   markers are kept, as is the entry of an aborted transaction in the index.
 - A batch without records left is kept as a header if it is the last one of a producer, so that its
   sequence is not lost, or if it is the last that may be cleaned, so that the log's end is not lost.
-- Messages of magic 0 and 1 (old_messages.py) have no delete horizon: their tombstones are removed
+- Messages of magic 0 and 1 have no delete horizon: their tombstones are removed
   from segments last written to `delete.retention.ms` before the last clean segment was. The
   messages kept become a batch of magic 2, or stay in their format (`keeps_old_formats`). An entry
   without messages left stays as it is if it is the last that may be cleaned: these formats cannot
   be without records. Kafka's cleaner gives up such a log.
 
 Source: KIP-98, KIP-534; segments that Kafka 4.3.1 cleaned.
+
+Messages of magic 0 and 1 in a compaction: what the offset map reads of them, what is written.
+
+The map (offset_map.py) reads records of magic 2, so it is given such records with the same keys.
+The messages kept of an entry are written with its codec and kind of timestamps:
+
+- By brokers since 4.0 as a batch of magic 2, from the first offset kept to the last, with a delete
+  horizon if there are tombstones.
+- By brokers up to 3.9, if some are removed, as a wrapper of the entry's format: with the largest
+  timestamp of those kept, and the offset of the last one.
+
+Everything here raises WireError for what cannot be read: then the log stays as it is.
+Source: KIP-58, KIP-31, KIP-32; segments that Kafka 3.9.2 and 4.3.1 cleaned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from heapq import heapify, heappop
+from itertools import compress as chosen
 from typing import NamedTuple, TypeAlias
 
 from ...wire.batch import (
@@ -40,14 +54,55 @@ from ...wire.batch import (
     OVERHEAD,
     TRANSACTIONAL,
     BatchHeader,
+    read_header,
     restamp,
 )
 from ...wire.compression import compress, decompress
+from ...wire.legacy.as_batches import old_header, read_logged
+from ...wire.legacy.message_sets import Message, build_set
 from ...wire.primitives import Buffer, wrapped
-from ...wire.records import read_marker
+from ...wire.records import NewRecord, build_batch, read_marker
 from ..producers import AbortedTransaction
 from .offset_map import OffsetMap, rebuilt
-from .old_messages import as_batch, as_records, rewritten_old
+
+
+def as_records(header: BatchHeader, entry: Buffer) -> Buffer:
+    """Records of magic 2 with the keys and offsets of an entry's messages.
+
+    A message's value is an empty one here.
+    """
+    messages = read_logged(entry)
+    batch = build_batch(
+        [NewRecord(0, it.key, None if it.value is None else b"") for it in messages],
+        offsets=[it.offset - header.base_offset for it in messages],
+    )
+    return memoryview(batch)[HEADER_SIZE:]
+
+
+def as_batch(
+    header: BatchHeader, entry: Buffer, mask: bytes, horizon_ms: int | None
+) -> tuple[BatchHeader, Buffer]:
+    """The messages that `mask` selects as a batch, and its header."""
+    messages = list(chosen(read_logged(entry), mask))
+    first = messages[0].offset
+    batch = build_batch(
+        [NewRecord(it.timestamp, it.key, it.value) for it in messages],
+        base_offset=first,
+        offsets=[it.offset - first for it in messages],
+        codec=header.codec,
+        log_append_time=header.max_timestamp if header.is_log_append_time else None,
+        delete_horizon=horizon_ms,
+    )
+    return read_header(batch), batch
+
+
+def rewritten_old(header: BatchHeader, entry: Buffer, mask: bytes) -> tuple[BatchHeader, Buffer]:
+    """The wrapper with the messages that `mask` selects, and its header."""
+    messages = [Message(*it[:4]) for it in chosen(read_logged(entry), mask)]
+    append_time = header.max_timestamp if header.is_log_append_time else None
+    data = build_set(messages, header.magic, codec=header.codec, log_append_time=append_time)
+    return old_header(data), data
+
 
 _KEPT_ATTRIBUTES = LOG_APPEND_TIME | TRANSACTIONAL | CONTROL
 

@@ -2,7 +2,7 @@
 
 `.deleted` and `.cleaned` files are removed; a `.log.swap` replaces all segments whose base is in
 its range, since it was written from them. A `.replaced` file tells that a repair was killed while
-it put its new files in the place of the old ones (repairs/replacing.py).
+it put its new files in the place of the old ones (repairs/putting_back.py).
 """
 
 from __future__ import annotations

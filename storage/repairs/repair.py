@@ -53,7 +53,7 @@ from ..recovery.unfinished import REPAIRED
 from .arranging import Known, Piece, Plan, Planned, arranged
 from .faults import with_epoch, wrong_epoch
 from .partition_check import WRITTEN_AGAIN, Facts, Finding, PartitionCheck
-from .replacing import finish_or_forget, replace_files
+from .putting_back import finish_or_forget, replace_files
 
 _COPY_BYTES = 1 << 20
 _NO_TOPIC = bytes(16)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from odradek.compat.cli.serving.bringing_up import merged
 from odradek.compat.cli.serving.settings import Settings
+from odradek.compat.cli.serving.start import merged
 
 from tests.support.serve_options import serve_options as options
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from odradek import Situation
 from odradek.compat import Unavailable
-from odradek.fixtures.kafka.situations.older_versions import KNOWN
+from odradek.fixtures.kafka.situations.older import KNOWN
 from odradek.fixtures.kafka.situations.situations import Situations
 
 from tests.clients.streams.application import archives

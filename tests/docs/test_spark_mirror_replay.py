@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
+from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.topics import create_topic
 
 from tests.compat.spark.pipeline.clusters import CONFIG, Writer, fill, seen

@@ -8,8 +8,8 @@ MODULES = {
     "import odradek": 1,
     "the pytest plugin": 8,
     "from odradek import Emulator": 242,
-    "the first `with Emulator()`": 268,
-    "`odradek serve` at ready": 266,
+    "the first `with Emulator()`": 254,
+    "`odradek serve` at ready": 250,
 }
 
 # Lines of Python.

@@ -19,7 +19,7 @@ ROOMS = {
     "storage": """
         disk
         naming naming_detection config notices checkpoints availability epochs damage batch_walk
-            index producers segment flush retention rolling lookup partition_directory reading
+            index producers segment flush retention lookup partition_directory reading
         recovery
         truncation
         compaction
@@ -49,14 +49,13 @@ ROOMS = {
         embedded broker_thread
     """,
     "compat/proxy": """
-        addresses sessions client_end
+        client_end
         upstream
         connection
-        ports
         proxy
     """,
     "compat/replay": """
-        ids order differences not_ready
+        ids
         player
     """,
     "emulator/control": """
@@ -104,7 +103,6 @@ ROOMS = {
     "fixtures/schedules": """
         legal
         misfortune
-        sorts
         schedule horizon
         drawing shrinking
         exploring
@@ -124,7 +122,6 @@ ROOMS = {
         routes
         remote routed leading
         inside
-        directories
         seeds
     """,
     "fixtures/views": """
@@ -201,7 +198,7 @@ ROOMS = {
         kit
         operation problems
         shapes
-        group_shapes verbs
+        verbs
         security
         clusters overview happened
         reading
@@ -227,7 +224,7 @@ ROOMS = {
         kafka
     """,
     "fixtures/spark": """
-        rows recorder checkpoint idle_clients retention waits
+        rows checkpoint idle_clients retention waits
         comparing stream kafka_utils
         fixtures
     """,

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from .client import ConsoleError
-from .escapes import one_line
+from .output import one_line
 
 
 def add_yes(*parsers: argparse.ArgumentParser) -> None:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from .arguments import pattern
 from .decoding import Decoded
-from .escapes import one_line
+from .output import one_line
 
 _COMPARED: dict[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,

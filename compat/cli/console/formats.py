@@ -17,7 +17,7 @@ from typing import Any
 
 from .arguments import likely_of
 from .decoding import Decoded
-from .escapes import one_line
+from .output import one_line
 
 NULL = "null"
 _WORDS = ("table", "json", "raw")

@@ -1,28 +1,38 @@
 """Groups of consumers and of Kafka Streams: the list, their members, their committed offsets.
 
 A member of a streams group has the partitions of its active tasks, by the topics that those read.
-Share groups are in share_group_reading.py.
+
+Share groups (KIP-932) as `odradek groups` shows them: members, start offsets, lag.
+
+Where a share group (KIP-932) begins: set by `odradek groups reset`, deleted by `forget`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from ....wire import WireError
+from ....wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from ....wire.api.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
+from ....wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from ....wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from ....wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from ....wire.api.list_groups import ListGroupsRequest
 from ....wire.api.offset_fetch import OffsetFetchRequest
+from ....wire.api.share_group_describe import (
+    ShareGroupDescribeRequest,
+)
 from ....wire.api.streams_group_describe import (
     StreamsGroupDescribeRequest,
     StreamsGroupDescribeResponse,
 )
 from ....wire.stored.consumer_protocol import ConsumerProtocolAssignment
 from ....wire.stored.keyed import read_value
-from .client import Brokers, check
+from .client import Brokers, ConsoleError, check
 from .offsets import Place
 
 CLASSIC = "classic"
@@ -176,3 +186,77 @@ def owners(group: Group) -> dict[Place, str]:
         for topic, indexes in member.assigned.items()
         for index in indexes
     }
+
+
+UNKNOWN = -1
+"""An offset, or a lag, of which nothing is known: nothing was acknowledged there yet."""
+
+
+def describe_shares(brokers: Brokers, name: str) -> Group:
+    """A share group; Dead if it is gone. Raises ConsoleError."""
+    request = ShareGroupDescribeRequest(group_ids=[name], include_authorized_operations=False)
+    (group,) = brokers.ask_coordinator(name, request).groups
+    if group.error_code == NO_SUCH_GROUP:
+        return Group(SHARE, DEAD, "")
+    check(group.error_code, f"group {name}", group.error_message)
+    members = [
+        Member(
+            *(each.member_id, None, each.client_id, each.client_host),
+            {
+                topic.topic_name: list(topic.partitions)
+                for topic in each.assignment.topic_partitions
+            },
+        )
+        for each in group.members
+    ]
+    return Group(SHARE, group.group_state, group.assignor_name, members)
+
+
+def share_offsets(brokers: Brokers, name: str) -> dict[Place, tuple[int, int]]:
+    """By partition where the group begins, and its lag; UNKNOWN where nothing was acknowledged.
+    Raises ConsoleError."""
+    asked = DescribeShareGroupOffsetsRequest.Group(group_id=name, topics=None)
+    request = DescribeShareGroupOffsetsRequest(groups=[asked])
+    (group,) = brokers.ask_coordinator(name, request).groups
+    check(group.error_code, f"group {name}", group.error_message)
+    return {
+        (topic.topic_name, each.partition_index): (each.start_offset, each.lag)
+        for topic in group.topics
+        for each in topic.partitions
+        if not each.error_code
+    }
+
+
+def set_starts(brokers: Brokers, name: str, offsets: Mapping[Place, int]) -> None:
+    """Have a group without members begin at these offsets. Raises ConsoleError."""
+    topics: dict[str, AlterShareGroupOffsetsRequest.Topic] = {}
+    for (topic, index), offset in offsets.items():
+        new = AlterShareGroupOffsetsRequest.Topic(topic_name=topic, partitions=[])
+        part = AlterShareGroupOffsetsRequest.Topic.Partition(
+            partition_index=index, start_offset=offset
+        )
+        topics.setdefault(topic, new).partitions.append(part)
+    request = AlterShareGroupOffsetsRequest(group_id=name, topics=list(topics.values()))
+    answer = brokers.ask_coordinator(name, request)
+    check(answer.error_code, f"group {name}", answer.error_message)
+    for found in answer.responses:
+        for part in found.partitions:
+            place = f"{found.topic_name}-{part.partition_index}"
+            check(part.error_code, place, part.error_message)
+
+
+def forget_starts(brokers: Brokers, name: str, wanted: Iterable[tuple[str, int | None]]) -> None:
+    """Delete what a group without members has of these topics. Raises ConsoleError, also for one
+    partition: Kafka deletes what a share group has of a whole topic."""
+    topics = []
+    for topic, index in wanted:
+        if index is not None:
+            raise ConsoleError(
+                f"{topic}:{index}: a share group forgets whole topics; name it as {topic}"
+            )
+        topics.append(DeleteShareGroupOffsetsRequest.Topic(topic_name=topic))
+    request = DeleteShareGroupOffsetsRequest(group_id=name, topics=topics)
+    answer = brokers.ask_coordinator(name, request)
+    check(answer.error_code, f"group {name}", answer.error_message)
+    for found in answer.responses:
+        check(found.error_code, f"topic {found.topic_name}", found.error_message)

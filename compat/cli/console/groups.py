@@ -6,49 +6,123 @@ odradek groups localhost:9092 reset billing --to earliest --topic orders --dry-r
 odradek groups localhost:9092 forget billing --topic orders      its offsets of that topic
 odradek groups localhost:9092 kick billing --client app-7       remove members that are stuck
 odradek groups localhost:9092 delete billing
+
+`odradek groups kick`: members of a group are removed, as by an administrator (LeaveGroup v3).
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 
 from ....wire import Error
 from ....wire.api.delete_groups import DeleteGroupsRequest
+from ....wire.api.leave_group import LeaveGroupRequest
 from ....wire.api.metadata import MetadataResponse
 from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_delete import OffsetDeleteRequest
 from .arguments import partitions
 from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, report
-from .escapes import one_line
 from .group_reading import (
     CLASSIC,
     CONSUMER,
     DEAD,
     SHARE,
     STREAMS,
+    UNKNOWN,
     Group,
     Listed,
+    Member,
     committed,
     describe,
+    describe_shares,
+    forget_starts,
     list_groups,
     owners,
+    set_starts,
+    share_offsets,
 )
 from .habits import add_action
-from .kicking import add_kick, kick_members
 from .offsets import Place, bounds, parse_position, resolve
-from .share_group_reading import UNKNOWN, describe_shares, share_offsets
-from .share_group_writing import forget_starts, set_starts
+from .output import one_line
 from .tables import add_json, objects, print_json, print_rows, print_table, ranges
+
+_REASON = "removed by odradek groups kick"
+_HINTS = {Error.UNKNOWN_MEMBER_ID: "it has left by now"}
+
+
+def add_kick(parser: ArgumentParser) -> None:
+    """Add the arguments after `odradek groups ADDRESS kick`."""
+    parser.add_argument("group", help="its name")
+    parser.add_argument(
+        "--member",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="this member, by its id or group.instance.id; may be repeated",
+    )
+    parser.add_argument(
+        "--client", action="append", default=[], metavar="ID", help="the members of this client"
+    )
+    parser.add_argument("--all", action="store_true", help="all members")
+
+
+def kick_members(brokers: Brokers, asked: Namespace) -> None:
+    """Remove members. Raises ConsoleError."""
+    if not (asked.member or asked.client or asked.all):
+        raise ConsoleError("which members? name them with --member or --client, or say --all")
+    listed = list_groups(brokers).get(asked.group)
+    if listed is not None and listed.kind in (SHARE, STREAMS):
+        raise ConsoleError(
+            f"{asked.group} is a {listed.kind} group: Kafka has no request that removes its members"
+        )
+    group = describe(brokers, asked.group, listed)
+    for option, given, known in (
+        ("--member", asked.member, {name for each in group.members for name in _names(each)}),
+        ("--client", asked.client, {each.client_id for each in group.members}),
+    ):
+        if missing := [each for each in given if each not in known]:
+            there = ", ".join(sorted(known)) or "none"
+            raise ConsoleError(f"{option}: group {asked.group} has no {missing[0]}; it has {there}")
+    chosen = [
+        each
+        for each in group.members
+        if asked.all or each.client_id in asked.client or set(asked.member) & _names(each)
+    ]
+    members = [
+        LeaveGroupRequest.Member(
+            member_id=each.member_id, group_instance_id=each.instance_id, reason=_REASON
+        )
+        for each in chosen
+    ]
+    request = LeaveGroupRequest(group_id=asked.group, members=members)
+    answer = brokers.ask_coordinator(asked.group, request)
+    check(answer.error_code, f"group {asked.group}")
+    clients = {each.member_id: each.client_id for each in chosen}
+    report(
+        (
+            each.error_code,
+            f"member {each.member_id}",
+            _HINTS.get(Error(each.error_code)),
+            f"removed {clients.get(each.member_id, '')} ({each.member_id}) from {asked.group}",
+        )
+        for each in answer.members
+    )
+
+
+def _names(member: Member) -> set[str]:
+    return {member.member_id, *([member.instance_id] if member.instance_id else ())}
+
 
 _BY_NAME_UP_TO = 9  # OffsetCommit
 _HEADS = ("group", "type", "state", "members", "lag")
 _OF_PLACES = ("topic", "partition", "committed", "next", "lag", "member")
 _OF_SHARES = ("topic", "partition", "start", "next", "lag", "members")
 # What to do about errors without a message.
-_HINTS = {
+_GROUP_HINTS = {
     Error.NON_EMPTY_GROUP: "it has members: stop its consumers first",
     Error.GROUP_SUBSCRIBED_TO_TOPIC: "its members read it: stop its consumers first",
     Error.GROUP_ID_NOT_FOUND: "there is no such group",
@@ -364,11 +438,11 @@ def _delete_offsets(brokers: Brokers, group: str, wanted: list[tuple[str, int | 
         ]
         topics.append(OffsetDeleteRequest.Topic(name=topic.name or "", partitions=parts))
     answer = brokers.ask_coordinator(group, OffsetDeleteRequest(group_id=group, topics=topics))
-    check(answer.error_code, f"group {group}", _HINTS.get(answer.error_code))
+    check(answer.error_code, f"group {group}", _GROUP_HINTS.get(answer.error_code))
     for topic in answer.topics:
         for part in topic.partitions:
             place = f"{topic.name}-{part.partition_index}"
-            check(part.error_code, place, _HINTS.get(part.error_code))
+            check(part.error_code, place, _GROUP_HINTS.get(part.error_code))
 
 
 def _delete(brokers: Brokers, names: Iterable[str]) -> None:
@@ -378,4 +452,4 @@ def _delete(brokers: Brokers, names: Iterable[str]) -> None:
 def _deleted(brokers: Brokers, name: str) -> tuple[int, str, str | None, str]:
     answer = brokers.ask_coordinator(name, DeleteGroupsRequest(groups_names=[name]))
     code = answer.results[0].error_code
-    return code, f"group {name}", _HINTS.get(code), f"deleted {name}"
+    return code, f"group {name}", _GROUP_HINTS.get(code), f"deleted {name}"

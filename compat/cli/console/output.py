@@ -2,6 +2,8 @@
 
 Characters that the output's encoding lacks are written with escapes. A reader that closes the pipe
 is no error. Any other failure to write is one line on standard error, and status 1.
+
+Any text as one line without control characters for the terminal.
 """
 
 from __future__ import annotations
@@ -11,7 +13,12 @@ import os
 import sys
 from collections.abc import Callable
 
-from .escapes import one_line
+
+def one_line(text: str) -> str:
+    """The text, with escapes for whatever is no printable character."""
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
 def with_output(command: Callable[[], int]) -> int:

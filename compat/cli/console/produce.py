@@ -13,15 +13,35 @@ stored; with --transactional-id all of them are committed together at the end, o
 
 With --registry the lines are JSON, and stored as Avro, Protobuf or JSON of a schema: that of
 --schema, or the newest of the subject TOPIC-value.
+
+Records as they come: what has arrived together is sent together, without waiting for more.
+
+Ctrl-C while something must not be torn: it is noted, and raised afterwards.
+
+How far an import is, in a small file: `odradek produce --resume FILE`.
+
+Of records that say where they come from (`odradek records --json`) it is the next offset of each
+partition there, so that they may come in another order the next time; of other lines, their number.
+It is written after the broker has stored what came together. So after Ctrl-C nothing is missing
+and nothing is there twice; after a kill what was stored last, at most a few thousand records, is
+stored once more. With a transactional id it is written once, after the commit.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import signal
 import sys
-from collections.abc import Iterable, Iterator
+import threading
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
+from threading import Event, Thread
 from time import monotonic
 from typing import Any
 
@@ -29,14 +49,169 @@ from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.compression import Codec
 from ....wire.records import NewRecord
 from .arguments import INT32, named, whole
-from .arriving import chunks
 from .client import Brokers, ConsoleError, check
-from .incoming import Encode, lines_of, made, of_lines
-from .interrupts import held
+from .incoming import FIELDS, Encode, lines_of, made, of_lines, template
 from .offsets import parse_position
-from .resuming import Progress
 from .sending import Placed, Sender
-from .templates import FIELDS, template
+
+_MOST_AT_ONCE = 5000
+_MOST_WAITING = 20_000
+_PAUSE_S = 0.005
+_LINGER_S = 0.005  # what comes so soon after another goes with it, as with `linger.ms`
+
+
+def chunks(records: Iterable[Placed], rate: float | None) -> Generator[list[Placed], None, None]:
+    """What comes together, without waiting for more. What is wrong with a record is raised after
+    those before it."""
+    waiting = _Waiting()
+    Thread(target=waiting.read, args=(records,), name="odradek-input", daemon=True).start()
+    begin, done = time.monotonic(), 0
+    most = _MOST_AT_ONCE if rate is None else max(1, min(_MOST_AT_ONCE, int(rate / 10)))
+    try:
+        while not waiting.is_over:
+            chunk = waiting.take(most)
+            if chunk:
+                if rate is not None:
+                    time.sleep(max(0.0, begin + done / rate - time.monotonic()))
+                yield chunk
+                done += len(chunk)
+    finally:
+        waiting.is_wanted = False
+    if waiting.problem is not None:
+        raise waiting.problem
+
+
+class _Waiting:
+    """Records that one thread has read, and another takes: many at once, which costs little."""
+
+    def __init__(self) -> None:
+        self.problem: BaseException | None = None
+        self.is_wanted = True
+        """Whether more is read."""
+        self._records: deque[Placed] = deque()
+        self._is_read = False
+        self._there = Event()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was read and taken."""
+        return self._is_read and not self._records
+
+    def read(self, records: Iterable[Placed]) -> None:
+        """Read them all, never many more than were taken."""
+        try:
+            for each in records:
+                self._records.append(each)
+                if not self._there.is_set():
+                    self._there.set()
+                while self.is_wanted and len(self._records) > _MOST_WAITING:
+                    time.sleep(_PAUSE_S)
+                if not self.is_wanted:
+                    break
+        except BaseException as error:  # it is raised where the records are sent
+            self.problem = error
+        self._is_read = True
+        self._there.set()
+
+    def take(self, most: int) -> list[Placed]:
+        """Those that are there, once there is one or all are read; up to so many."""
+        chunk: list[Placed] = []
+        while len(chunk) < most and not self.is_over:
+            if self._records:
+                chunk.append(self._records.popleft())
+                continue
+            self._there.clear()
+            if self._records or self._is_read:
+                continue
+            if not self._there.wait(_LINGER_S if chunk else None):
+                break
+        return chunk
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Within it Ctrl-C waits; a second one does not. Outside the main thread it does nothing."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    is_noted = False
+
+    def note(number: int, frame: object) -> None:
+        nonlocal is_noted
+        if is_noted:
+            raise KeyboardInterrupt
+        is_noted = True
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if is_noted:
+        raise KeyboardInterrupt
+
+
+class Progress:
+    """What is stored already, and the file that says so."""
+
+    def __init__(self, path: Path, topic: str) -> None:
+        """Raises ConsoleError if the file is about something else."""
+        self._path = path
+        self._topic = topic
+        self._lines = 0
+        self._sources: dict[str, dict[str, int]] = {}
+        if path.exists():
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            told: Any = json.loads(self._path.read_text())
+            topic, self._lines = told["topic"], int(told["lines"])
+            self._sources = {
+                name: {str(index): int(at) for index, at in offsets.items()}
+                for name, offsets in told["sources"].items()
+            }
+        except OSError as error:
+            raise ConsoleError(f"{self._path} cannot be read: {error.strerror}") from None
+        except (ValueError, KeyError, TypeError, AttributeError):
+            raise ConsoleError(f"{self._path} was not written by --resume") from None
+        if topic != self._topic:
+            raise ConsoleError(f"{self._path} is of an import to {topic}, not to {self._topic}")
+
+    def left(self, records: Iterable[Placed]) -> Iterator[Placed]:
+        """Those that are not stored yet."""
+        to_skip = self._lines
+        for each in records:
+            if each.source is None:
+                to_skip -= 1
+                if to_skip < 0:
+                    yield each
+                continue
+            topic, partition, offset = each.source
+            if offset >= self._sources.get(topic, {}).get(str(partition), 0):
+                yield each
+
+    def add(self, stored: Iterable[Placed]) -> None:
+        """These are stored, too."""
+        for each in stored:
+            if each.source is None:
+                self._lines += 1
+            else:
+                topic, partition, offset = each.source
+                of_topic = self._sources.setdefault(topic, {})
+                of_topic[str(partition)] = max(of_topic.get(str(partition), 0), offset + 1)
+
+    def save(self) -> None:
+        """Write the file in the place of the one before. Raises ConsoleError."""
+        told = {"topic": self._topic, "lines": self._lines, "sources": self._sources}
+        new = self._path.with_name(f"{self._path.name}.new")
+        try:
+            new.write_text(json.dumps(told))
+            os.replace(new, self._path)
+        except OSError as error:
+            raise ConsoleError(f"{self._path} cannot be written: {error.strerror}") from None
+
 
 _SHOWN_EVERY_S = 1.0
 _ACKS = {"1": 1, "all": -1}

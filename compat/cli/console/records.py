@@ -12,13 +12,28 @@
 One line for each: partition, offset, time, key, value, headers. Text that is not UTF-8 is shown
 with escapes; in --json such a value is base64, as `value_base64`. Records of internal topics are
 shown in words. Several partitions are read at once: order holds within one.
+
+An export in a file, which can be gone on with: the file itself says how far it is.
+
+Each line is what `odradek records --json` prints. A last line that is not whole, as a kill leaves
+it, is cut off. So nothing is lost and nothing is there twice, however the export ended.
+
+The last records of a topic: those with the latest timestamps, of all partitions together.
+
+Reading as a member of a group: from what it has committed, and committing what was shown.
+
+What counts as done is committed once a second, when the group rebalances, and at the end. So after
+Ctrl-C nothing is shown twice; what was shown after the last commit is shown again if the process is
+killed, or if the group gave the partitions to another member meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
@@ -26,14 +41,176 @@ from ....wire.api.metadata import MetadataResponse
 from ....wire.records import Record
 from .arguments import INT32, header, named, pattern, whole
 from .client import Brokers, ConsoleError
-from .continuing import go_on
 from .decoding import REGISTRY, Decoded, Decoder, Decoding, decoder, kind
 from .filters import condition, matches
 from .formats import as_json, as_line, format_of
-from .group_reader import GroupReader
-from .last import last
-from .offsets import LATEST, Place, Position, look_up, parse_position, resolve
+from .joining import Membership, Rebalanced
+from .offsets import LATEST, Place, Position, bounds, look_up, parse_position, resolve
 from .reading import Reader
+
+
+def go_on(path: Path, topic: str) -> tuple[IO[bytes], dict[int, int]]:
+    """The file, to be written to at its end, and the next offset of each partition that it has.
+    Raises ConsoleError if it holds something else."""
+    try:
+        file = path.open("r+b") if path.exists() else path.open("w+b")
+    except OSError as error:
+        raise ConsoleError(f"{path} cannot be written: {error.strerror}") from None
+    found: dict[int, int] = {}
+    whole = 0
+    for number, line in enumerate(file, 1):
+        if not line.endswith(b"\n"):
+            break
+        place = _place(line, topic)
+        if place is None:
+            file.close()
+            raise ConsoleError(f"{path}, line {number}: this is no record of {topic} in JSON")
+        found[place[0]] = max(found.get(place[0], 0), place[1] + 1)
+        whole += len(line)
+    file.truncate(whole)
+    file.seek(whole)
+    return file, found
+
+
+def _place(line: bytes, topic: str) -> tuple[int, int] | None:
+    try:
+        told = json.loads(line)
+        if told["topic"] == topic:
+            return int(told["partition"]), int(told["offset"])
+    except (ValueError, KeyError, TypeError):
+        return None
+    return None
+
+
+_WIDER = 4
+
+
+def last(
+    brokers: Brokers,
+    topic: MetadataResponse.Topic,
+    count: int,
+    is_wanted: Callable[[int, Record], bool],
+    *,
+    committed: bool,
+) -> list[tuple[int, Record]]:
+    """The last `count` that are wanted, in the order of their timestamps. Raises ConsoleError."""
+    found: list[tuple[int, Record]] = []
+    limits = bounds(brokers, [topic], committed=committed)
+    for (name, index), (first, after) in limits.items():
+        width = count
+        while True:  # there may be fewer records than offsets, and not all are wanted
+            start = max(first, after - width)
+            reader = Reader(
+                brokers, topic, {(name, index): start}, committed=committed, follow=False
+            )
+            own = [(each, record) for each, record in reader if is_wanted(each, record)]
+            if len(own) >= count or start == first:
+                break
+            width *= _WIDER
+        found += own[-count:]
+    found.sort(key=lambda each: (each[1].timestamp, each[0], each[1].offset))
+    return found[-count:]
+
+
+_COMMIT_S = 1.0
+_IDLE_S = 0.3
+
+
+class GroupReader:
+    """Iterate over it: (partition, record). `done` and `close` at the end."""
+
+    def __init__(
+        self,
+        brokers: Brokers,
+        topic: MetadataResponse.Topic,
+        group: str,
+        start: Position,
+        *,
+        committed: bool,
+        follow: bool,
+        flush: Callable[[], None],
+    ) -> None:
+        """`start`: of partitions without a committed offset. `flush` is called before a commit."""
+        self._brokers = brokers
+        self._topic = topic.name or ""
+        self._start = start
+        self._committed = committed
+        self._follow = follow
+        self._flush = flush
+        self._member = Membership(brokers, group, self._topic)
+        self._reader: Reader | None = None
+        self._told: dict[int, int] = {}
+        self._told_at = time.monotonic()
+
+    def __iter__(self) -> Iterator[tuple[int, Record]]:
+        while True:
+            mine = self._member.join()
+            try:
+                self._reader = self._new_reader(mine)
+                yield from self._reader
+                if not self._follow:
+                    return
+                while True:  # nothing is assigned
+                    self._between()
+                    time.sleep(_IDLE_S)
+            except Rebalanced:
+                self._commit_what_may_be()
+
+    @property
+    def done(self) -> dict[int, int]:
+        """How far each partition is: the caller adds the last record it has shown."""
+        return {} if self._reader is None else self._reader.done
+
+    def close(self) -> None:
+        """Commit, and leave the group. Raises ConsoleError."""
+        self._commit_what_may_be()
+        self._member.leave()
+
+    def _new_reader(self, mine: list[int]) -> Reader:
+        self._told = {}
+        topic = self._brokers.topic(self._topic)
+        topic.partitions = [each for each in topic.partitions if each.partition_index in mine]
+        starts = resolve(self._brokers, [topic], self._start, committed=self._committed)
+        starts |= self._went_on(starts)
+        return Reader(
+            self._brokers,
+            topic,
+            starts,
+            committed=self._committed,
+            follow=self._follow,
+            grows=False,
+            between=self._between,
+        )
+
+    def _went_on(self, starts: dict[Place, int]) -> dict[Place, int]:
+        return {place: at for place, at in self._member.committed().items() if place in starts}
+
+    def _between(self) -> None:
+        self._member.beat()
+        if time.monotonic() - self._told_at > _COMMIT_S:
+            self._commit()
+
+    def _commit(self) -> None:
+        self._told_at = time.monotonic()
+        new = {index: at for index, at in self.done.items() if self._told.get(index) != at}
+        if new:
+            self._flush()
+            self._member.commit(new)
+            self._told |= new
+
+    def _commit_what_may_be(self) -> None:
+        """Commit; say so if others have the partitions already."""
+        try:
+            self._commit()
+        except Rebalanced:
+            print(
+                f"odradek: group {self._member.group} rebalanced before the last records shown "
+                "were committed: they are shown again",
+                file=sys.stderr,
+            )
+        except ConsoleError as error:
+            print(f"odradek: {error}: the last records shown are not committed", file=sys.stderr)
+
 
 _METADATA_LOG = "__cluster_metadata"
 _FROM_START = parse_position("earliest")

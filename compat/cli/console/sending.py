@@ -20,7 +20,7 @@ from ....wire.api.produce import ProduceRequest
 from ....wire.records import NewRecord, build_batch
 from ...wire_client.produced import murmur2
 from .client import Brokers, ConsoleError, Unreachable, check
-from .coordinators import transaction_coordinator
+from .transactions import transaction_coordinator
 
 _NAMES_UP_TO = 11  # Produce names topics up to 12, and adds no partitions to transactions up to 11
 _ADD_PARTITIONS, _END = 3, 3  # versions that name one transaction

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 
 from ....wire.explain.tables import aligned
-from .escapes import one_line
+from .output import one_line
 
 _BETWEEN = "  "
 _LEAST = 8

@@ -10,6 +10,8 @@ odradek transactions localhost:9092 abort --topic orders:0 --start-offset 7
 An open transaction ends when its producer ends it, or after its timeout. One that hangs does
 neither: its partition is not read any further by consumers with read_committed, and not compacted
 (KIP-664).
+
+Where a transaction's coordinator is.
 """
 
 from __future__ import annotations
@@ -19,9 +21,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from ....wire import Error
+from ....wire import Error, Refused
 from ....wire.api.describe_producers import DescribeProducersRequest
 from ....wire.api.describe_transactions import DescribeTransactionsRequest
+from ....wire.api.find_coordinator import FindCoordinatorRequest
 from ....wire.api.init_producer_id import InitProducerIdRequest
 from ....wire.api.list_transactions import ListTransactionsRequest
 from ....wire.api.metadata import MetadataResponse
@@ -29,10 +32,27 @@ from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
 from .arguments import INT32, partitions, whole
 from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, likely
-from .coordinators import transaction_coordinator
-from .escapes import one_line
 from .habits import add_action
+from .output import one_line
 from .tables import add_json, print_json, print_rows, print_table, ranges
+
+_ONE_KEY_UP_TO = 3
+_TRANSACTION = 1
+_SOON = (Error.COORDINATOR_NOT_AVAILABLE, Error.COORDINATOR_LOAD_IN_PROGRESS)
+
+
+def transaction_coordinator(brokers: Brokers, transactional_id: str) -> int:
+    """The id of the broker, once there is one. Raises ConsoleError."""
+    request = FindCoordinatorRequest(key=transactional_id, key_type=_TRANSACTION)
+
+    def look() -> int:
+        answer = brokers.ask(request, most=_ONE_KEY_UP_TO)
+        if answer.error_code:
+            raise Refused(Error(answer.error_code))
+        return int(answer.node_id)
+
+    return brokers.patiently(look, f"transactional id {transactional_id}", _SOON)
+
 
 _HEADS = ("transactional id", "producer", "state", "coordinator")
 _PRODUCER_HEADS = (

@@ -40,7 +40,7 @@ def run_check(options: argparse.Namespace, serve: argparse.ArgumentParser) -> in
     settings: Settings = asked.settings
     if not settings.files:
         return fail(f"there is no {NAME} here, and no [tool.odradek] in a pyproject.toml", 2)
-    from .bringing_up import known_only, wrong_with
+    from .start import known_only, wrong_with
 
     settings = known_only(settings, asked)
     name = settings.files[-1]

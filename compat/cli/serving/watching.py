@@ -13,7 +13,7 @@ from ....emulator.config.configs import BrokerConfig
 from ....emulator.embedded.embedded import Embedded
 from ....wire import Error, Refused
 from ..log.levels import ERROR, INFO
-from .applying import apply, problems
+from .apply import apply, problems
 from .settings import Settings, SettingsError
 
 _EVERY_S = 0.5

@@ -6,6 +6,8 @@
 
 OUT with an ending of a format is one file; without one, or with --partition-by, a folder of part
 files. It is there when all of it is: what is written meanwhile is in OUT.partial.
+
+A command that found no record because `--from-offset` is past the end of every partition.
 """
 
 from __future__ import annotations
@@ -39,10 +41,8 @@ from .command import (
     run_command,
 )
 from .engine import Engine, choose, in_bytes
-from .errors import PipelineError
+from .errors import PipelineError, full_disk_names
 from .files import FORMATS, format_of
-from .full_disk import full_disk_names
-from .past_end import nothing_from
 from .places import Directory, absolute, place
 from .progress import Progress, progress
 from .retention import warn
@@ -50,6 +50,40 @@ from .splits import SegmentSplit, Split
 from .state import State
 from .stored import from_plain, to_plain
 from .writers import DECODINGS, WRITERS, Writer, join
+
+
+@dataclass(frozen=True)
+class NothingFrom:
+    """There was no record from these offsets on."""
+
+    asked: int | None
+    """The one offset for all partitions; None if several were given."""
+    is_bounded: bool
+    """Whether there were other bounds, which may be why."""
+
+    @property
+    def text(self) -> str:
+        """The warning."""
+        offset = "the offsets of --from-offset" if self.asked is None else f"offset {self.asked}"
+        within = ", within the other bounds" if self.is_bounded else ""
+        return f"warning: no partition has a record to export from {offset} on{within}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For --json."""
+        return {"warning": "nothing from this offset", "from_offset": self.asked, "text": self.text}
+
+
+def nothing_from(options: argparse.Namespace, rows: int) -> Sequence[NothingFrom]:
+    """The warning, if offsets were asked for by number and there was nothing. `options`: those of
+    `add_ranges`."""
+    start = options.from_offset
+    asked = list(start.values()) if isinstance(start, dict) else [start]
+    if rows or not any(each is not None and each > 0 for each in asked):
+        return []
+    bounds = options.to_offset, options.since, options.until
+    is_bounded = any(each is not None for each in bounds)
+    return [NothingFrom(None if isinstance(start, dict) else start, is_bounded)]
+
 
 KEYS = ("topic", "partition", "date")
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"  # Hive's and Spark's name for null

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from odradek import Emulator
 from odradek.compat.commands import main
-from odradek.compat.replay.order import Order
+from odradek.compat.replay.player import Order
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Outcome, Step
 from odradek.emulator.control.traffic.exchange import Address, Exchange

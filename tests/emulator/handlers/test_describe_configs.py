@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.compat.cli.serving.bringing_up import show_ignored
+from odradek.compat.cli.serving.start import show_ignored
 from odradek.emulator.base.call import INVALID_REQUEST_TEXT
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import ALL_BROKERS

@@ -1,24 +1,236 @@
 """What is compared from batch to batch, wherever they come from: epochs, times, producers.
 
 Also what is left of them, `SegmentSummary`, which the rest of a partition has to know.
+
+The producers of one segment: sequences that do not continue, transactions, their summary.
+
+Within an epoch a producer's batches continue each other's sequence numbers. A batch whose numbers
+were there before was written twice; one that leaves numbers out misses some (compaction makes such
+gaps, and a producer that its broker had forgotten). An epoch never goes back.
+
+`ProducerRun` is what the rest of the partition has to know of a producer here: where it began and
+where it ended. There is one for each producer, up to `PRODUCERS_MAX`; later ones are not followed,
+and that is told.
+
+A segment's `.txnindex`, compared with the markers as they pass.
+
+Each aborted transaction with data has an entry: producer, first offset, the marker's offset, and
+the last stable offset once the marker is there. What began in an earlier segment is known from the
+producer snapshot at this segment's base; without one, only what begins here is compared in full.
+
+Compaction removes data and markers, not entries: of a compacted segment an index that is there is
+only read, and one that is missing is told where aborted data is left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .....storage.index import TransactionIndex, check_transaction_index
+from .....storage.producers import MAX_SEQUENCE, AbortedTransaction
 from .....storage.recovery.producer_replay import find_marker
 from .....storage.repairs.faults import EpochCheck, wrong_epoch
 from .....wire.batch import CONTROL, NO_TIMESTAMP, BatchHeader
 from .....wire.primitives import Buffer
-from .aborted_check import AbortedCheck
+from .....wire.records import Marker
 from .findings import Finding, Findings
-from .producers import Producers
 from .records_check import RecordsSummary
 
 if TYPE_CHECKING:
     from .gaps import Gaps
+
+
+PRODUCERS_MAX = 50_000
+NONE = -1
+
+
+@dataclass(slots=True)
+class ProducerRun:
+    """One producer's batches in a segment, or in all segments up to one."""
+
+    first_epoch: int
+    first_sequence: int
+    """-1 if there are only markers."""
+    first_last_sequence: int
+    """The last sequence of the first batch."""
+    first_offset: int
+    first_byte: int | None
+    epoch: int
+    sequence: int = NONE
+    """Of the last record in this epoch; -1 if there is none."""
+    last_offset: int = NONE
+    """Of the last data batch in this epoch; -1 if there is none."""
+
+
+@dataclass
+class Producers:
+    """The producers of a segment, and what its transactions leave open or end."""
+
+    runs: dict[int, ProducerRun] = field(default_factory=dict)
+    opened: dict[int, int] = field(default_factory=dict)
+    """Producer id -> first offset of the transaction that is open at the end."""
+    ended: set[int] = field(default_factory=set)
+    """Producers with a marker here whose transaction had no data here before it."""
+    aborts: int = 0
+    has_aborted_data: bool = False
+    are_numbered: bool = True
+    """Whether their batches have sequence numbers that mean something."""
+    not_followed: int = 0
+    """Batches of producers that are too many to be followed."""
+
+    def data(
+        self, position: int | None, header: BatchHeader, findings: Findings, missing: Findings
+    ) -> None:
+        """The next data batch of a producer. Sequences that it leaves out go to `missing`."""
+        producer_id, epoch, sequence = header[9], header[10], header[11]
+        if header.is_transactional:
+            self.opened.setdefault(producer_id, header.base_offset)
+        run = self.runs.get(producer_id)
+        if run is None:
+            if len(self.runs) >= PRODUCERS_MAX:
+                self.not_followed += 1
+                return
+            run = self.runs[producer_id] = ProducerRun(
+                *(epoch, sequence, header.last_sequence, header.base_offset, position, epoch)
+            )
+        elif run.first_sequence == NONE and epoch == run.epoch:
+            run.first_epoch, run.first_sequence = epoch, sequence
+            run.first_last_sequence = header.last_sequence
+            run.first_offset, run.first_byte = header.base_offset, position
+        batch = epoch, sequence, header.last_sequence
+        where = None, position, header.base_offset
+        if self.are_numbered:
+            tell_sequence(run, batch, producer_id, where, findings, missing)
+        run.epoch = epoch
+        run.sequence, run.last_offset = header.last_sequence, header.last_offset
+
+    def marker(self, position: int | None, header: BatchHeader, marker: Marker) -> int | None:
+        """A marker; returns where its transaction began if that is in this segment."""
+        producer_id, epoch = header.producer_id, header.producer_epoch
+        run = self.runs.get(producer_id)
+        if run is None:
+            if len(self.runs) < PRODUCERS_MAX:
+                run = ProducerRun(epoch, NONE, NONE, header.base_offset, position, epoch)
+                self.runs[producer_id] = run
+        elif epoch > run.epoch:
+            run.epoch, run.sequence, run.last_offset = epoch, NONE, NONE
+        begun = self.opened.pop(producer_id, None)
+        if begun is None:
+            self.ended.add(producer_id)
+        if not marker.commit:
+            self.aborts += 1
+            self.has_aborted_data |= begun is not None
+        return begun
+
+
+def tell_sequence(
+    run: ProducerRun,
+    batch: tuple[int, int, int],
+    producer_id: int,
+    where: tuple[str | None, int | None, int],
+    findings: Findings,
+    missing: Findings,
+) -> None:
+    """Tell if a batch (epoch, first and last sequence) does not continue what was before.
+
+    `where`: file (None: that of the findings), byte and offset. What is missing goes to `missing`.
+    """
+    (epoch, first, last), (file, byte, offset) = batch, where
+    who = f"producer {producer_id}, epoch {epoch}"
+    if epoch < run.epoch:
+        what = f"{who}: written after a batch or marker of epoch {run.epoch}"
+        findings.damage(what, file=file, byte=byte, offset=offset)
+        return
+    if epoch > run.epoch or NONE in (run.sequence, first):
+        return
+    ahead = (first - run.sequence - 1) & MAX_SEQUENCE
+    if ahead > MAX_SEQUENCE // 2:
+        what = f"{who}: sequence {first} to {last} again, {run.sequence} was written before"
+        findings.damage(what, file=file, byte=byte, offset=offset)
+    elif ahead:
+        numbers = f"{(run.sequence + 1) & MAX_SEQUENCE} to {(first - 1) & MAX_SEQUENCE}"
+        what = f"{who}: sequence {numbers} is missing before this batch"
+        missing.remark(what, file=file, byte=byte, offset=offset)
+
+
+ENTRY_SIZE = 34
+
+Wrong = Callable[[str, int | None, int | None], None]
+"""Told what is wrong, at which byte of the index, and at which offset."""
+
+
+class AbortedCheck:
+    """The `.txnindex` of one segment. `carried`: producers and the first offsets of the
+    transactions that are open at its base; None if that is not known. `data`: None if there is no
+    such file."""
+
+    def __init__(self, data: bytes | None, carried: Mapping[int, int] | None, wrong: Wrong) -> None:
+        whole = memoryview(data or b"")
+        self._stored = TransactionIndex(whole[: len(whole) // ENTRY_SIZE * ENTRY_SIZE]).entries()
+        self._data = data
+        self._open: dict[int, int] = dict(carried or {})
+        self._knows_all = carried is not None
+        self._index = 0
+        self._first_wrong: tuple[str, int | None, int | None] | None = None
+        self._wrong = wrong
+
+    def data_batch(self, header: BatchHeader) -> None:
+        """The next transactional data batch."""
+        self._open.setdefault(header.producer_id, header.base_offset)
+
+    def marker(self, header: BatchHeader, marker: Marker) -> None:
+        """The next marker."""
+        first = self._open.pop(header.producer_id, None)
+        if marker.commit:
+            return
+        stored = self._next()
+        if first is None:
+            if not self._knows_all and stored and stored.last_offset == header.last_offset:
+                self._index += 1
+            return
+        stable = min(self._open.values(), default=header.last_offset + 1)
+        expected = AbortedTransaction(header.producer_id, first, header.last_offset, stable)
+        if not self._knows_all and stored is not None:
+            expected = expected._replace(last_stable_offset=stored.last_stable_offset)
+        if stored == expected:
+            self._index += 1
+            return
+        is_missing = stored is None or stored.last_offset > header.last_offset
+        what = "has no entry of" if is_missing else "has a wrong entry of"
+        self._tell(f"{what} the aborted transaction of producer {header.producer_id}", first)
+        self._index += not is_missing
+
+    def end(
+        self, end_offset: int, base_offset: int, *, is_compacted: bool
+    ) -> tuple[str, int] | None:
+        """No more batches come; the segment's offsets end at `end_offset`. What is wrong, and at
+        which byte, if that can be because compaction has removed a marker."""
+        if self._data and not check_transaction_index(self._data, base_offset, end_offset):
+            self._wrong("cannot be read: its size, a version or an offset is wrong", 0, None)
+        elif is_compacted and self._data:
+            return self._unmatched()
+        elif self._first_wrong is not None:
+            self._wrong(*self._first_wrong)
+        elif (unmatched := self._unmatched()) is not None:
+            self._wrong(*unmatched, None)
+        return None
+
+    def _unmatched(self) -> tuple[str, int] | None:
+        if self._next() is None:
+            return None
+        byte = self._index * ENTRY_SIZE
+        return "has an entry of a transaction that did not abort here", byte
+
+    def _next(self) -> AbortedTransaction | None:
+        return self._stored[self._index] if self._index < len(self._stored) else None
+
+    def _tell(self, what: str, offset: int) -> None:
+        if self._first_wrong is None:
+            byte = self._index * ENTRY_SIZE if self._data is not None else None
+            self._first_wrong = what, byte, offset
+
 
 EPOCHS_MAX = 1_000
 COORDINATORS = ("__consumer_offsets", "__transaction_state", "__share_group_state")

@@ -15,9 +15,8 @@ from ..errors import PipelineError
 from ..places import broker_place
 from ..progress import progress
 from .findings import Finding, shared
-from .joining import Audit, Run, audit_directory
-from .plan import plan_audit
-from .topics import audit_topics, plan_topics
+from .joining import Audit, Run, audit_directory, plan_audit
+from .topic_check import audit_topics, plan_topics
 
 _IN_USE = (
     "is in use by a broker: a batch that is cut short at the end of a log may be one that is being "

@@ -31,11 +31,10 @@ from .....storage.disk.directory import Directory
 from .....storage.naming import CLEANED, DAMAGED, DELETED, SNAPSHOT, SWAP, Naming
 from .....storage.producers import ProducerState, ProducerStates, SnapshotError
 from .....storage.repairs.faults import EpochCheck, wrong_epoch
-from .batches import SegmentSummary
+from .batches import NONE, PRODUCERS_MAX, ProducerRun, SegmentSummary, tell_sequence
 from .findings import Finding, Findings
 from .gaps import MissingOffsets, Policies
-from .index_check import SUFFIXES
-from .producers import NONE, PRODUCERS_MAX, ProducerRun, tell_sequence
+from .segment_check import SUFFIXES
 
 _SMALL_FILE_MAX = 64 << 20
 _QUORUM_STATE = "quorum-state"

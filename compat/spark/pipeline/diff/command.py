@@ -11,8 +11,7 @@ from typing import Any
 from ...segments.wanted import Wanted
 from ..command import Outcome
 from ..engine import SparkEngine, choose
-from ..errors import PipelineError
-from ..full_disk import full_disk_names
+from ..errors import PipelineError, full_disk_names
 from ..places import place
 from ..progress import progress
 from ..splits import Split

@@ -41,12 +41,10 @@ from ..progress import progress
 from ..stopping import stopping
 from ..telling import Telling
 from ..topics import partition_sizes
-from .copying import Asked, Done, Mirror
+from .copying import Asked, Done, Mirror, Target
 from .directory import DirectoryTarget
-from .kept_offsets import KeptOffsets
-from .new_offsets import NewOffsets
+from .kept_offsets import KeptOffsets, NewOffsets
 from .on_spark import bytes_left, mirror_on
-from .target import Target
 
 FILL_LIMIT = 10_000_000
 

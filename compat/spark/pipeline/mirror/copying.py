@@ -7,6 +7,16 @@ Rules:
 - With it, every REFRESH_S seconds new topics and partitions are looked for, and groups are copied.
 - A topic that is deleted in the source is left as it is in the target.
 - What retention took from the source before it was read is passed over.
+
+What a mirror writes to: the same few verbs for a cluster and for a directory.
+
+Committed offsets of groups, copied: they mean the same where offsets are kept.
+
+A group that has members in the target is left alone: it has moved over. Offsets only go forward: a
+group that has gone on in the target, and is not running at the moment, would read again what it has
+read. An offset that the target has not reached yet is left until it has.
+
+The source's topics in the target: created with their partitions and configs, and grown.
 """
 
 from __future__ import annotations
@@ -14,6 +24,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Protocol
 
 from .....wire.records import read_records
 from ..broker import (
@@ -24,18 +36,143 @@ from ..broker import (
     NoTopic,
     OffsetGone,
     Place,
+    Topic,
+    create_topic,
     fetch,
     fetch_round,
     find_topics,
     offsets,
+    topic_configs,
 )
+from ..broker.coordinator import GroupInUse, commit_offsets, committed_offsets, consumer_groups
+from ..broker.topics import add_partitions
 from ..errors import PipelineError
 from ..stopping import Stop
 from ..telling import Telling
-from .groups import copy_groups
 from .pieces import pieces
-from .target import Target
-from .topics import ensure_topics
+
+
+class Target(Protocol):
+    """Where a mirror goes. All of it raises BrokerError or PipelineError."""
+
+    cluster: Cluster
+    """For topics, configs and groups."""
+
+    written: int
+    """Records so far."""
+
+    filled: int
+    """Offsets that were filled so far."""
+
+    def open(self, places: list[Place]) -> dict[Place, int | None]:
+        """Get ready to write to these partitions. The source's offset from which each of them goes
+        on; None for one that is empty."""
+
+    def start_at(self, place: Place, offset: int) -> None:
+        """Make an empty partition begin at the source's first offset."""
+
+    def write(self, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
+        """Write what was fetched, of each partition what is there from an offset on. It is kept
+        when this returns."""
+
+    def caught_up(self, positions: Mapping[Place, int]) -> None:
+        """There is nothing more up to these offsets of the source."""
+
+    def close(self) -> None:
+        """Nothing more is written."""
+
+
+@dataclass
+class Copied:
+    """What became of groups."""
+
+    offsets: dict[str, int] = field(default_factory=dict)
+    """How many of each group are in the target."""
+    in_use: set[str] = field(default_factory=set)
+    """Groups that have members in the target."""
+    unmatched: set[str] = field(default_factory=set)
+    """Patterns that no group of the source has."""
+
+
+def copy_groups(
+    source: Cluster, target: Cluster, patterns: Sequence[str], places: Iterable[Place]
+) -> Copied:
+    """Copy what these groups have committed for these partitions."""
+    mirrored = set(places)
+    there = consumer_groups(source)
+    names = [name for name in there if any(fnmatchcase(name, pattern) for pattern in patterns)]
+    copied = Copied()
+    copied.unmatched |= {
+        pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in there)
+    }
+    ends = offsets(target, mirrored, LATEST) if names else {}
+    for name in names:
+        theirs = committed_offsets(source, name)
+        known = committed_offsets(target, name)
+        wanted = {
+            place: offset
+            for place, offset in theirs.items()
+            if place in mirrored and known.get(place, -1) < offset <= ends[place]
+        }
+        try:
+            if wanted:
+                commit_offsets(target, name, wanted)
+        except GroupInUse:
+            copied.in_use.add(name)
+            continue
+        copied.offsets[name] = sum(
+            place in mirrored and offset <= ends[place] for place, offset in theirs.items()
+        )
+    return copied
+
+
+TIMESTAMP_TYPE = "message.timestamp.type"
+_MIN_ISR = "min.insync.replicas"
+# Of the source's brokers, or of where its replicas are.
+NOT_COPIED = (
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas",
+    "message.downconversion.enable",
+    "message.format.version",
+    "remote.storage.enable",
+)
+
+
+def copied_configs(configs: dict[str, str], replicas: int) -> dict[str, str]:
+    """What a topic of the target is created with.
+
+    Times are always those of the records: with LogAppendTime the target would give its own.
+    """
+    found = {name: value for name, value in configs.items() if name not in NOT_COPIED}
+    found.pop(TIMESTAMP_TYPE, None)
+    if int(found.get(_MIN_ISR, 1)) > replicas:
+        del found[_MIN_ISR]
+    return found
+
+
+def ensure_topics(source: Cluster, target: Cluster, topics: Iterable[Topic]) -> list[str]:
+    """Make the target have these topics of the source. The names of those that are new."""
+    wanted = list(topics)
+    there = {
+        topic.name: topic for topic in find_topics(target, [t.name for t in wanted], none=True)
+    }
+    missing = [topic for topic in wanted if topic.name not in there]
+    configs = topic_configs(source, [topic.name for topic in missing]) if missing else {}
+    for topic in missing:
+        replicas = max(1, min(topic.replicas, len(target.brokers.nodes)))
+        create_topic(
+            target,
+            topic.name,
+            len(topic.partitions),
+            configs=copied_configs(configs[topic.name], replicas),
+            replicas=replicas,
+        )
+    for topic in wanted:
+        known = there.get(topic.name)
+        if known is not None and len(known.partitions) < len(topic.partitions):
+            add_partitions(target, topic.name, len(topic.partitions))
+    return [topic.name for topic in missing]
+
 
 REFRESH_S = 5.0
 _IDLE_S = 0.5

@@ -5,7 +5,7 @@ Rules:
 - A topic has a transactional id, and its producer goes on over restarts with the same id, epoch and
   sequences, which the target knows. So a request of a mirror that was killed, which comes late, and
   the same one sent again are stored once.
-- Offsets without records are filled (fillers.py). Nothing else is written to the partition while
+- Offsets without records are filled. Nothing else is written to the partition while
   the transaction is open, so its marker is at its offset whatever ends it, also if the mirror is
   killed.
 - A task that writes one partition alone has the topic's producer for records, and for fillers a
@@ -14,21 +14,90 @@ Rules:
   somebody else writes to the topic: the mirror stops.
 
 Source: KIP-98, KIP-664 (the producers of a partition), KIP-360.
+
+Fillers: records that take up offsets and are never seen.
+
+A source's log has offsets without records: of markers, of aborted transactions, of what compaction
+has removed, of all before its start. No producer can skip an offset. So in the target they are
+taken up by a transaction that is aborted: n offsets by n-1 records and its marker. A read_committed
+consumer sees none of them; a read_uncommitted one sees the records, which have an empty key (a
+compacted topic takes none without), no value and no time.
+
+Two mirrors at a time into one topic: which refusals tell of it, and what is said then.
+
+They use the same producer, so that one which goes on after another is known to the target. What
+both send at once has the same sequences.
+
+A cluster as a mirror's target, in which records get offsets of their own.
+
+What was fetched is written in a transaction, together with how far the source was read: this is
+committed as offsets of a group, so that both are there or neither is. A mirror that starts fences
+the one before it, and goes on at the group's offsets. So nothing is lost or doubled, but markers
+and a source's gaps make the offsets others.
+
+Source: KIP-98, KIP-447.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import lru_cache
 
+from .....wire import Error
+from .....wire.compression import Codec
+from .....wire.records import NewRecord, build_batch
 from ..broker import EARLIEST, LATEST, Cluster, Fetched, Identity, Place, Producer, offsets
+from ..broker.cluster import RefusedRequest
+from ..broker.coordinator import committed_offsets
 from ..broker.offsets import delete_records
 from ..broker.producers import next_sequences
 from ..broker.transactions import Transactions, abort_unfinished
 from ..errors import PipelineError
-from .another import telling_of_another
-from .fillers import MOST_RECORDS, filler_batch
 from .pieces import Piece, pieces
+
+MOST_RECORDS = 50_000
+"""In one batch: it is about 1 kB, compressed."""
+_NO_TIME = -1
+_WORTH_COMPRESSING = 100
+
+
+def filler_batch(count: int) -> bytearray:
+    """A batch of so many fillers."""
+    return bytearray(_filler_batch(count))
+
+
+@lru_cache(maxsize=64)
+def _filler_batch(count: int) -> bytes:
+    codec = Codec.GZIP if count >= _WORTH_COMPRESSING else Codec.NONE
+    return bytes(build_batch([NewRecord(_NO_TIME, b"", None)] * count, codec=codec))
+
+
+_OF_ANOTHER = frozenset(
+    {
+        Error.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        Error.DUPLICATE_SEQUENCE_NUMBER,
+        Error.INVALID_PRODUCER_EPOCH,
+        Error.PRODUCER_FENCED,
+        Error.INVALID_TXN_STATE,
+    }
+)
+
+
+@contextmanager
+def telling_of_another(topic: str) -> Iterator[None]:
+    """Say that another mirror writes to the topic, where the target refuses because of one."""
+    try:
+        yield
+    except RefusedRequest as refused:
+        if refused.error not in _OF_ANOTHER:
+            raise
+        raise PipelineError(
+            f"topic {topic}: another mirror writes to it in the target at the same time "
+            f"({refused}): end one of them; nothing is lost, the same command goes on"
+        ) from refused
+
 
 _POLL_S = 0.002
 
@@ -201,3 +270,66 @@ def _by_topic(places: Iterable[Place]) -> list[tuple[str, list[Place]]]:
     for place in places:
         found.setdefault(place[0], []).append(place)
     return list(found.items())
+
+
+GROUP = "odradek-mirror"
+"""Its offsets are those of the source."""
+
+
+class NewOffsets:
+    """See above."""
+
+    def __init__(self, cluster: Cluster, *, committed: bool) -> None:
+        self.cluster = cluster
+        self.written = self.filled = 0
+        self._committed = committed
+        self._transactions: dict[str, Transactions] = {}
+        self._producers: dict[str, Producer] = {}
+
+    def open(self, places: list[Place]) -> dict[Place, int | None]:
+        for topic in sorted({name for name, _ in places} - set(self._transactions)):
+            transactions = Transactions(self.cluster, f"odradek-mirror.{topic}")
+            self._transactions[topic] = transactions
+            self._producers[topic] = Producer(self.cluster, transactions.begin_anew())
+        found = committed_offsets(self.cluster, GROUP)
+        ends = offsets(self.cluster, places, LATEST)
+        for place in places:
+            if ends[place] and place not in found:
+                raise PipelineError(
+                    f"{place[0]}-{place[1]} of the target has records, but nothing tells up to "
+                    f"where they were mirrored: group {GROUP} has no offset of it"
+                )
+        return {place: found.get(place) for place in places}
+
+    def start_at(self, place: Place, offset: int) -> None:
+        """Whatever the source's first offset is, the target's is 0."""
+
+    def write(self, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
+        for topic in {name for name, _ in fetched}:
+            of_topic = {place: each for place, each in fetched.items() if place[0] == topic}
+            with telling_of_another(topic):
+                self._write(topic, of_topic)
+
+    def _write(self, topic: str, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
+        transactions, producer = self._transactions[topic], self._producers[topic]
+        transactions.add(producer.identity, fetched)
+        left = {
+            place: pieces(each, position, committed=self._committed)
+            for place, (each, position) in fetched.items()
+        }
+        while left:
+            heads = {place: piece for place in left if (piece := next(left[place], None))}
+            left = {place: left[place] for place in heads}
+            batches = {place: piece.batch for place, piece in heads.items()}
+            if batches:
+                producer.send(batches, transactional_id=transactions.name)
+            self.written += sum(piece.count for piece in heads.values())
+        read = {place: each.next_offset for place, (each, _) in fetched.items()}
+        transactions.commit_offsets(producer.identity, GROUP, read)
+        transactions.end(producer.identity, commit=True)
+
+    def caught_up(self, positions: Mapping[Place, int]) -> None:
+        """What has no records needs no offsets."""
+
+    def close(self) -> None:
+        self.cluster.close()

@@ -11,17 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..broker import EARLIEST, LATEST, Cluster, Identity, Place, Topic, find_topics, offsets
-from ..broker.groups import committed_offsets
+from ..broker.coordinator import committed_offsets
 from ..engine import Engine
 from ..progress import Progress
 from ..stopping import Stop
 from ..telling import Telling
 from ..topics import ROW_BYTES, partition_sizes
-from .copying import Asked, Done, Mirror
-from .groups import copy_groups
-from .kept_offsets import KeptOffsets
-from .new_offsets import GROUP, NewOffsets
-from .topics import ensure_topics
+from .copying import Asked, Done, Mirror, copy_groups, ensure_topics
+from .kept_offsets import GROUP, KeptOffsets, NewOffsets
 
 Sizes = Mapping[Place, int]
 

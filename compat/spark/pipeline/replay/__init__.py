@@ -43,13 +43,11 @@ from ..retention import Expired, expired, retentions
 from ..state import State, Unfinished, default_path
 from ..stopping import stopping
 from ..telling import Telling
-from .ended import Ended
 from .masks import Choice, Masks
 from .on_spark import SendStream, send_streams
 from .options import at_path, json_path, partition, secret_of, shift, speed
 from .planning import begin, noted_plans, shift_of
-from .playing import Player
-from .progress_file import ProgressFile
+from .playing import Ended, Player, ProgressFile
 from .sending import Changes, Sender
 from .streams import Plan, Position, Stream
 from .times import Pace

@@ -21,8 +21,7 @@ from ..engine import Engine
 from ..progress import Progress
 from ..retention import Oldest
 from ..state import State
-from .ended import Ended
-from .playing import STREAM_BYTES, STREAM_ROWS
+from .playing import STREAM_BYTES, STREAM_ROWS, Ended
 from .sending import Changes, Sender
 from .streams import Plan, Position, Stream
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from odradek.compat.cli.console.acl_sentences import Acl, read_sentence
+from odradek.compat.cli.console.acls import Acl, read_sentence
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from odradek.compat.cli.console import joining, reading
 from odradek.compat.cli.console.client import Brokers
 from odradek.compat.cli.console.filters import condition
 from odradek.compat.cli.console.formats import format_of
-from odradek.compat.cli.console.group_reader import GroupReader
 from odradek.compat.cli.console.offsets import parse_position, resolve
 from odradek.compat.cli.console.reading import Reader
+from odradek.compat.cli.console.records import GroupReader
 from odradek.compat.cli.main import main
 
 from tests.compat.cli.console.support import commit, fill

@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
-from odradek.compat.cli.console.arriving import chunks
-from odradek.compat.cli.console.produce import Shown
+from odradek.compat.cli.console.produce import Shown, chunks
 from odradek.compat.cli.console.sending import Placed
 from odradek.compat.cli.main import main
 from odradek.wire import Error

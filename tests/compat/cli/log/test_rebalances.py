@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from odradek.compat.cli.log.event_log import Digest
-from odradek.compat.cli.log.rebalances import LASTS_S, NONE_S
+from odradek.compat.cli.log.event_log import LASTS_S, NONE_S, Digest
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.event import Event
 from odradek.emulator.base.journal import Journal

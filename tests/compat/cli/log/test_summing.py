@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from odradek.compat.cli.log.aggregation import ENDED_S, ONE_BY_ONE, PERIOD_S, Summing
 from odradek.compat.cli.log.event_log import Digest
 from odradek.compat.cli.log.levels import INFO, Said
-from odradek.compat.cli.log.summing import ENDED_S, ONE_BY_ONE, PERIOD_S, Summing
 from odradek.emulator.base.event import Event
 from odradek.wire import Error
 

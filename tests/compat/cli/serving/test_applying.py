@@ -9,7 +9,7 @@ from time import monotonic, sleep
 
 import pytest
 from odradek import Emulator
-from odradek.compat.cli.serving.applying import apply, problems
+from odradek.compat.cli.serving.apply import apply, problems
 from odradek.compat.cli.serving.settings import Settings, SettingsError, TopicSettings
 from odradek.compat.cli.serving.watching import Watch
 from odradek.emulator.config.configs import BrokerConfig

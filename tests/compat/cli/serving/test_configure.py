@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from odradek.compat.cli.serving.bringing_up import merged
-from odradek.compat.cli.serving.brokers import brokers_of
+from odradek.compat.cli.serving.apply import brokers_of
 from odradek.compat.cli.serving.settings import SettingsError, TopicSettings
+from odradek.compat.cli.serving.start import merged
 
 from tests.support.serve_options import serve_options as options
 

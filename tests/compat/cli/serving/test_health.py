@@ -15,7 +15,7 @@ import pytest
 from odradek import Emulator
 from odradek.compat.cli.serving import health as module
 from odradek.compat.cli.serving.health import Health
-from odradek.compat.cli.serving.ready import ReadyFile, ready_line
+from odradek.compat.cli.serving.start import ReadyFile, ready_line
 
 from tests.support.ended import Ended
 

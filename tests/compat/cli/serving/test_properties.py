@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from odradek.compat.cli.serving.bringing_up import emulator_of, merged, wrong_with
-from odradek.compat.cli.serving.brokers import DEFAULT_PORT
+from odradek.compat.cli.serving.apply import DEFAULT_PORT
 from odradek.compat.cli.serving.properties import parse, read_properties
 from odradek.compat.cli.serving.settings import Settings, SettingsError
+from odradek.compat.cli.serving.start import emulator_of, merged, wrong_with
 from odradek.emulator.config.configs import BrokerConfig
 
 from tests.support.serve_options import serve_options

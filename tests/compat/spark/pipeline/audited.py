@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from odradek import Emulator
-from odradek.compat.spark.pipeline.audit.joining import Audit, Run, audit_directory
-from odradek.compat.spark.pipeline.audit.plan import plan_audit
+from odradek.compat.spark.pipeline.audit.joining import Audit, Run, audit_directory, plan_audit
 from odradek.emulator.metadata.topic_repair import known_topics
 from odradek.storage import LogDirectory
 from odradek.storage.config import LogConfig

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.audit.findings import Finding, shared
-from odradek.compat.spark.pipeline.audit.plan import plan_audit
+from odradek.compat.spark.pipeline.audit.joining import plan_audit
 from odradek.compat.spark.pipeline.audit.segment_check import check_segment
 from odradek.storage.checkpoints import read_meta_properties
 from odradek.wire.records import build_batch, end_transaction_batch

@@ -16,8 +16,7 @@ from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.java.jars import jars
 from odradek.compat.real_kafka import VERSION, RealKafka
-from odradek.compat.spark.pipeline.audit.joining import audit_directory
-from odradek.compat.spark.pipeline.audit.plan import plan_audit
+from odradek.compat.spark.pipeline.audit.joining import audit_directory, plan_audit
 from odradek.storage.checkpoints import CLEAN_SHUTDOWN, LOCK
 from odradek.storage.disk.directory import Directory
 

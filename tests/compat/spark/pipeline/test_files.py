@@ -21,8 +21,7 @@ from odradek.compat.spark.pipeline import rows as rows_module
 from odradek.compat.spark.pipeline.errors import PipelineError
 from odradek.compat.spark.pipeline.files import Files
 from odradek.compat.spark.pipeline.mapping import Columns
-from odradek.compat.spark.pipeline.quotes import open_field
-from odradek.compat.spark.pipeline.rows import json_bytes
+from odradek.compat.spark.pipeline.rows import json_bytes, open_field
 from odradek.compat.spark.segments.listing import PlaceError
 from odradek.compat.spark.segments.schema import RECORD_COLUMNS, SCHEMA
 from odradek.compat.spark.segments.wanted import Wanted

@@ -15,7 +15,7 @@ from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.diff import buckets
 from odradek.compat.spark.pipeline.diff.arrow import IDENTITY
 from odradek.compat.spark.pipeline.diff.hashed import ROW, ROW_BYTES, Rows
-from odradek.compat.spark.pipeline.full_disk import full_disk_names
+from odradek.compat.spark.pipeline.errors import full_disk_names
 from odradek.compat.spark.pipeline.writers import WRITERS
 
 from tests.compat.spark.pipeline.compared import row, written

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 import pytest
-from odradek.compat.spark.pipeline.profile.histograms import STEPS_MAX, Sizes, Times
+from odradek.compat.spark.pipeline.profile.summary import STEPS_MAX, Sizes, Times
 from odradek.compat.spark.pipeline.sketches import (
     EXACT_MAX,
     KEPT,

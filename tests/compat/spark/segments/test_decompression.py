@@ -9,7 +9,7 @@ from collections.abc import Callable
 import lz4.frame
 import pytest
 import zstandard
-from odradek.compat.spark.segments.decompression import decompressed
+from odradek.compat.spark.segments.columnar import decompressed
 from odradek.wire import WireError
 from odradek.wire.compression import Codec, compress, decompress
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 from odradek.compat.spark.segments import Wanted
-from odradek.compat.spark.source.filters import narrowed
 from odradek.compat.spark.source.layout import Layout
 from odradek.compat.spark.source.offsets import ending, starting
 from odradek.compat.spark.source.options import read_options
 from odradek.compat.spark.source.pieces import Piece, pieces
+from odradek.compat.spark.source.reader import narrowed
 
 from tests.compat.spark.segments.support.placed import T, numbered, placed
 from tests.compat.spark.source.support.filters import (

@@ -9,7 +9,7 @@ from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, Place, create_topic, topic_configs
-from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
+from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.offsets import delete_records
 from odradek.compat.spark.pipeline.mirror.directory import DirectoryTarget
 from odradek.fixtures.kafka.disk import Disk

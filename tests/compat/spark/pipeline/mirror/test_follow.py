@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic
-from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
+from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.topics import add_partitions
 from odradek.compat.spark.pipeline.mirror import copying
 from odradek.compat.spark.pipeline.mirror.copying import Asked, Done, Mirror

@@ -10,7 +10,7 @@ import pytest
 from odradek import Emulator
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic, find_topics, topic_configs
-from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
+from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.offsets import delete_records
 from odradek.compat.spark.pipeline.broker.topics import add_partitions
 

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from odradek import Emulator
 from odradek.compat.spark.pipeline.broker import Cluster, Place, Producer, create_topic, fetch
-from odradek.compat.spark.pipeline.broker.groups import commit_offsets, committed_offsets
+from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.transactions import Transactions
 from odradek.compat.spark.pipeline.errors import PipelineError
-from odradek.compat.spark.pipeline.mirror.fillers import filler_batch
-from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets
+from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets, filler_batch
 from odradek.compat.spark.pipeline.mirror.on_spark import MirrorPart, Part
 from odradek.compat.spark.pipeline.mirror.pieces import Piece, pieces
 from odradek.wire.records import Record

@@ -18,8 +18,7 @@ from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic, find_topics
-from odradek.compat.spark.pipeline.replay.playing import Player
-from odradek.compat.spark.pipeline.replay.progress_file import ProgressFile
+from odradek.compat.spark.pipeline.replay.playing import Player, ProgressFile
 from odradek.compat.spark.pipeline.replay.sending import Sender
 from odradek.compat.spark.pipeline.replay.streams import Position
 from odradek.compat.spark.pipeline.replay.times import Pace

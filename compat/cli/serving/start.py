@@ -1,17 +1,22 @@
-"""From the options of `odradek serve` to a broker that runs, with all that is beside it."""
+"""The line and the file that say that the broker is ready, for scripts that start one and wait.
+
+From the options of `odradek serve` to a broker that runs, with all that is beside it.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from ....emulator.base.addresses import bracketed
 from ....emulator.base.call import TEST
 from ....emulator.base.event import Event
 from ....emulator.base.release import Release, release_named
@@ -27,17 +32,72 @@ from ....wire.scan import HAVE_C
 from ..journal_file import write_to_file
 from ..log.event_log import EventLog
 from ..log.levels import ERROR, WARN
-from .applying import apply, problems
-from .brokers import address_of, brokers_of
+from .apply import address_of, apply, brokers_of, problems
 from .configure import read_all
 from .data_dir import holds_data, recovery, refusal
-from .ready import ReadyFile, ready_line
 from .security import tell_access, tell_reach
 from .settings import Settings, TopicSettings
 from .watching import Watch
 
 if TYPE_CHECKING:
     from ....emulator.control.traffic.sink import FileSink
+
+
+def ready_line(
+    emulator: Embedded,
+    health_port: int | None = None,
+    control_url: str | None = None,
+    schema_registry_url: str | None = None,
+    zookeeper_connect: str | None = None,
+) -> str:
+    """The address that clients need, and in brackets what else is to be known."""
+    listening = emulator.run(_listening)
+    more = []
+    if listening != emulator.bootstrap_servers:
+        more.append(f"listening at {listening}")
+    if health_port is not None:
+        more.append(f"health at port {health_port}")
+    if control_url is not None:
+        more.append(f"control at {control_url}")
+    if schema_registry_url is not None:
+        more.append(f"schema registry at {schema_registry_url}")
+    if zookeeper_connect is not None:
+        more.append(f"ZooKeeper at {zookeeper_connect}")
+    if (scan_limit := emulator.cluster.scan_limit) is not None:
+        more.append(f"records scanned up to {scan_limit} a batch")
+    told = f" ({', '.join(more)})" if more else ""
+    return f"odradek ready at {emulator.bootstrap_servers}{told}"
+
+
+def _listening(cluster: Cluster) -> str:
+    """Where the first listener of each broker is bound: the addresses in `bootstrap_servers` are
+    what clients are given."""
+    name = next(iter(cluster.security.listeners))
+    found = {
+        node: f"{bracketed(host)}:{port}"
+        for (host, listener), ports in cluster.security.bound.items()
+        if listener == name
+        for node, port in ports.items()
+    }
+    return ",".join(found[node] for node in cluster.nodes if node in found)
+
+
+class ReadyFile:
+    """Written whole when the broker is ready, removed when it stops."""
+
+    def __init__(self, path: str, facts: dict[str, Any]) -> None:
+        """Raises OSError."""
+        self._path = path
+        beside = f"{path}.{os.getpid()}.tmp"
+        with open(beside, "w") as file:
+            json.dump(facts, file)
+            file.write("\n")
+        os.replace(beside, path)
+
+    def remove(self) -> None:
+        """Take it away, if it is still there."""
+        with suppress(FileNotFoundError):
+            os.remove(self._path)
 
 
 class Failed(Exception):
