@@ -109,6 +109,9 @@ class Beside(Protocol):
     def attach(self, cluster: Cluster) -> None:
         """The server serves another cluster from now on."""
 
+    def gone(self) -> None:
+        """The server has gone down."""
+
     def descriptors(self) -> list[int]:
         """Those of its sockets."""
 
@@ -319,6 +322,8 @@ class Server:
             protocol.reset_when_closed()
         self.cut()
         self._detach()
+        for each in self.beside:
+            each.gone()
 
     def come_back(self, cluster: Cluster) -> None:
         """Serve a cluster after `go_down`, at the same port. Raises OSError."""

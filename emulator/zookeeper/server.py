@@ -23,6 +23,7 @@ from ..base.addresses import bracketed
 from ..net.listener import Listener
 from ..net.protocol import bound
 from .keeper import Client, Keeper
+from .registry import Registry
 from .tree import DEFAULT_LIMITS, Limits
 from .words import answer_to
 
@@ -63,10 +64,12 @@ class ZooKeeperServer:
         self._clock = ClusterClock(server.cluster)
         self.keeper = Keeper(self._clock, server.cluster.random, limits)
         self.protocols: dict[_Protocol, None] = {}
+        self._is_gone = False
         sock = bound(host, port)
         name = sock.getsockname()
         self.host, self.port = str(name[0]), int(name[1])
         self._listener = Listener(sock, _Admission(self), partial(_Protocol, self), -1)
+        self.registry = Registry(self.keeper, server.cluster)
         server.beside.append(self)
 
     @property
@@ -75,12 +78,21 @@ class ZooKeeperServer:
         return f"{bracketed(self.host)}:{self.port}"
 
     def settle(self) -> None:
-        """What clients have done is done with: what it brings about comes next."""
+        """Do what clients' writes ask for."""
+        if not self._is_gone:
+            self.registry.settle()
+
+    def gone(self) -> None:
+        """The process of the brokers has ended: clients go on."""
+        self._is_gone = True
+        self.registry.gone()
 
     def attach(self, cluster: Cluster) -> None:
         """Another cluster is served from now on: its timers are others."""
         self._clock.cluster = cluster
+        self._is_gone = False
         self.keeper.set_timers_anew()
+        self.registry.attach(cluster)
 
     def descriptors(self) -> list[int]:
         """Those of its sockets."""
