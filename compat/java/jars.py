@@ -70,7 +70,8 @@ def jars(version: str) -> Path:
     The broker logs through slf4j, for which Kafka's artifacts bring no backend (4.x) or one
     configured by file (3.x); slf4j-simple writes to standard error instead. Before 3.0 the broker
     needs the classes of log4j itself; before 2.0 Java 17 lacks some that it was built with, and
-    the tools are in the broker's archive. 0.8.2 to 4.3 were tried.
+    the tools are in the broker's archive. The ZooKeeper of 2.0 to 2.3 resolves no address on Java
+    17: that of 1.1 is in its place. 0.8.2 to 4.3 were tried.
     Raises Unavailable if Java or Maven is missing or the version cannot be resolved.
     """
     release = numbers(version)
@@ -82,6 +83,7 @@ def jars(version: str) -> Path:
         return resolve(f"kafka-{version}", artifacts, exclude=["org.slf4j:slf4j-reload4j"])
     artifacts.append("org.slf4j:slf4j-reload4j:1.7.36")
     artifacts += ["javax.xml.bind:jaxb-api:2.3.1"] * (release < (2, 0))
+    artifacts += ["org.apache.zookeeper:zookeeper:3.4.10"] * ((2, 0) <= release < (2, 4))
     return resolve(f"kafka-{version}", artifacts, exclude=_OTHER_LOGGERS)
 
 

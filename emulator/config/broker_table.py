@@ -32,10 +32,12 @@ UNLISTED = (
 """Not among Kafka's own definitions, but known to a broker that runs, or to its authorizer: shown
 when they are set."""
 
+OUR_ID = "node.id"
+"""What the emulator's brokers are numbered by in every release, also where it is broker.id alone."""
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
     # Kafka has no default: every node must say who it is.
-    "node.id": "1",
+    OUR_ID: "1",
     # Kafka waits 3 s for more members before it starts a new group; a test would wait with it.
     "group.initial.rebalance.delay.ms": "0",
     "group.streams.initial.rebalance.delay.ms": "0",

@@ -22,7 +22,7 @@ from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
 from .broker_rules import LISTENER_PREFIX, check_change, check_values
-from .broker_table import NOT_SETTABLE, OUR_DEFAULTS
+from .broker_table import NOT_SETTABLE, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
 from .listener_configs import check_listener_name
 from .release_tables import config_tables
@@ -48,17 +48,20 @@ class BrokerConfig:
         self.definitions = tables.broker
         self.topic_definitions = tables.topic
         self._is_settable = tables.is_settable
+        self.gone = tables.gone
+        """Of the definitions those that are not there for users."""
+        self._gone_topic = tables.gone_topic
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
         self._topics: dict[tuple[tuple[str, str], ...], TopicConfig] = {}
         for name in self.overrides:
             self._check_settable(name)
-        ours = {name: text for name, text in OUR_DEFAULTS.items() if self._is_settable(name)}
+        ours = {n: text for n, text in OUR_DEFAULTS.items() if n == OUR_ID or self._is_settable(n)}
         self.static = ours | self.overrides
         """Set at the start, by the user or by us: name to text."""
         self.ignored: dict[str, str] = {}
         """Set at the start, and shown, but not obeyed: what Kafka does not have, say."""
-        self.node = self.static["node.id"].strip()
+        self.node = self.static[OUR_ID].strip()
         """The broker whose own configs are in force, as a resource's name."""
         self._nodes = {self.node: self}
         self._values = self._resolved({})
@@ -75,7 +78,7 @@ class BrokerConfig:
         name = str(node_id)
         if name not in self._nodes:
             other = self._nodes[name] = copy(self)
-            other.node, other.static = name, self.static | {"node.id": name}
+            other.node, other.static = name, self.static | {OUR_ID: name}
             other._use(other._resolved({}), self.dynamic)
         return self._nodes[name]
 
@@ -136,7 +139,11 @@ class BrokerConfig:
     @cached_property
     def topic_defaults(self) -> dict[str, Value]:
         """The values of a topic that sets nothing itself."""
-        return {name: self.default_of(row) for name, row in self.topic_definitions.items()}
+        return {
+            name: self.default_of(row)
+            for each in (self._gone_topic, self.topic_definitions)
+            for name, row in each.items()
+        }
 
     @cached_property
     def plain_topic(self) -> TopicConfig:
@@ -183,7 +190,7 @@ class BrokerConfig:
     def check_known(self, name: str) -> None:
         """Raises ConfigError for a name that Kafka does not have."""
         definitions, topics = self.definitions, self.topic_definitions
-        if self._is_settable(name) or name in NOT_SETTABLE:
+        if self._is_settable(name) or name in NOT_SETTABLE or name == OUR_ID:
             return
         if name.startswith(LISTENER_PREFIX):
             check_listener_name(name, definitions)

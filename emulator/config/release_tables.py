@@ -2,13 +2,14 @@
 
 Those of 4.3 are the base, and 3.9 has a module of its own, kafka_3_9.py. The table of each other
 release (releases/tables.py) says what it has otherwise than the next newer one: what that has and
-this one lacks keeps its default, and is neither shown nor settable.
+this one lacks has the value in the table, or keeps its default, and is neither shown nor settable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..base.release import Release
@@ -24,6 +25,10 @@ class ConfigTables(NamedTuple):
     topic: dict[str, Definition]
     is_settable: Callable[[str], bool]
     """Whether a broker has a config of this name for its users."""
+    gone: frozenset[str] = frozenset()
+    """Configs of brokers that are among those above for the emulator alone."""
+    gone_topic: Mapping[str, Definition] = MappingProxyType({})
+    """Configs of topics that the release lacks."""
 
 
 def _kafka_4_3() -> ConfigTables:
@@ -57,13 +62,28 @@ def _made(name: str) -> ConfigTables:
     newer = _made(found.newer)
     gone, changed = found.broker_gone, parse_table(found.broker)
     broker = {
-        each: definition._replace(mode="internal") if each in gone else definition
+        each: _kept(definition, gone[each]) if each in gone else definition
         for each, definition in newer.broker.items()
     }
-    kept = {each for each in newer.broker if newer.is_settable(each)} - gone
+    settable = {each for each in newer.broker if newer.is_settable(each)} - gone.keys()
+    settable |= changed.keys()
     topic = {each: row for each, row in newer.topic.items() if each not in found.topic_gone}
+    topic |= parse_table(found.topic)
+    gone_topic = {
+        each: _kept(newer.topic[each], text)
+        for each, text in found.topic_gone.items()
+        if each in newer.topic
+    }
     return ConfigTables(
         dict(sorted((broker | changed).items())),
-        topic | parse_table(found.topic),
-        (kept | changed.keys()).__contains__,
+        topic,
+        settable.__contains__,
+        (newer.gone | gone.keys()) - changed.keys(),
+        {n: row for n, row in {**newer.gone_topic, **gone_topic}.items() if n not in topic},
     )
+
+
+def _kept(definition: Definition, text: str) -> Definition:
+    """A config that a release lacks, for the emulator alone: what the release does without it."""
+    kept = definition._replace(mode="internal")
+    return kept._replace(default_text=text, default=kept.parse(text)) if text else kept

@@ -34,7 +34,8 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
     rows = [
         _broker_row(definition, layers, config)
         for name, definition in config.definitions.items()
-        if name in given or (definition.mode != "internal" and name not in UNLISTED)
+        if (name in given and name not in config.gone)
+        or (definition.mode != "internal" and name not in UNLISTED)
     ]
     return rows + _other_rows(layers, config)
 

@@ -6,7 +6,8 @@ A table is a file NAME.tsv in this folder, written by `python -m tests.releases.
     [apis]      key, first and last version, as ApiVersions answers
     [features]  name, first and last level that a node knows
     [broker]    configs of a broker that the newer release has otherwise, or not: rows of
-                config/definition.py; `-name` for one of the newer release that this one lacks
+                config/definition.py; `-name` for one of the newer release that this one lacks,
+                and the value that is as this one does without
     [topic]     the same of topics
 
 Left out: how the configs of 3.9 differ from those of 4.3 (config/kafka_3_9.py).
@@ -19,7 +20,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 NEWEST = "4.3"
-NAMES = ("4.3", "4.2", "4.1", "4.0", "3.9", "3.6")
+_NAMES_TEXT = "4.3 4.2 4.1 4.0 3.9 3.6 3.3 2.8 2.7 2.4 2.0 1.1 0.11.0 0.10.2 0.8.2"
+NAMES = tuple(_NAMES_TEXT.split())
 """Every release, the newest first."""
 CHANGED = """
 4.3  cordons_directories
@@ -49,9 +51,11 @@ class Table(NamedTuple):
     features_epoch: int
     """Of a cluster without KRaft."""
     broker: str
-    broker_gone: frozenset[str]
+    broker_gone: dict[str, str]
+    """What the newer release has besides: name to the value that this one is as if it had, or
+    nothing for the default."""
     topic: str
-    topic_gone: frozenset[str]
+    topic_gone: dict[str, str]
 
 
 @cache
@@ -85,10 +89,11 @@ def table(name: str) -> Table:
     )
 
 
-def _configs(lines: list[str]) -> tuple[str, frozenset[str]]:
-    """The rows, and the names of what the release lacks."""
+def _configs(lines: list[str]) -> tuple[str, dict[str, str]]:
+    """The rows, and what the release lacks."""
     gone = [line for line in lines if line.startswith("-")]
-    return "\n".join(line for line in lines if line not in gone), frozenset(g[1:] for g in gone)
+    rows = "\n".join(line for line in lines if line not in gone)
+    return rows, {name: text for name, _, text in (line[1:].partition(" ") for line in gone)}
 
 
 def older_capabilities(name: str) -> frozenset[str]:

@@ -100,7 +100,7 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
         ValueError,
         "version: no release 'None' of Kafka here; there are 4.3, 4.2",
     ),
-    ({"version": "2.7"}, ValueError, "version: no release '2.7' of Kafka here"),
+    ({"version": "3.7"}, ValueError, "version: no release '3.7' of Kafka here"),
     ({"naming": ["kafka"]}, TypeError, "naming is a str, not ['kafka']"),
     ({"timing": "slow"}, ValueError, "timing is 'instant' or 'kafka', not 'slow'"),
     ({"timing": None}, TypeError, "timing is a str, not None"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import zipfile
 from functools import cache
 from html import unescape
 from typing import NamedTuple
@@ -41,11 +42,25 @@ def topic_configs(version: str) -> dict[str, Config]:
     return _printed(version, _TOPIC)
 
 
+@cache
+def constants(version: str, classes: str) -> frozenset[str]:
+    """The texts in these classes (a pattern of their files' names): where nothing is printed, the
+    names of configs are among them."""
+    found = set()
+    for path in jars(version).glob("kafka_*.jar"):
+        with zipfile.ZipFile(path) as archive:
+            for name in filter(re.compile(classes).fullmatch, archive.namelist()):
+                for text in re.finditer(rb"\x01\x00.([a-z]+(?:\.[a-z]+)+)", archive.read(name)):
+                    length = text[0][2]
+                    found.add(text[1][:length].decode())
+    return frozenset(found)
+
+
 def _printed(version: str, classes: tuple[str, ...]) -> dict[str, Config]:
     for name in classes:
         command = [java(), "-cp", classpath(jars(version)), name]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
-        found = _of_list(done.stdout) or _of_table(done.stdout)
+        found = _of_list(done.stdout) or _of_lines(done.stdout) or _of_table(done.stdout)
         if found:
             return found
     raise LookupError(f"Kafka {version} prints no configs by {classes}")
@@ -61,8 +76,21 @@ def _of_list(page: str) -> dict[str, Config]:
     return found
 
 
+def _of_lines(page: str) -> dict[str, Config]:
+    """2.4 and 2.5: a line for each, and a list of its own."""
+    found = {}
+    for part in page.split("<li><b>"):
+        name, _, rest = part.partition("</b>: ")
+        if "horizontal-list" in rest:  # what follows are the parts of this one
+            values: dict[str, str] = {}
+            found[_text(name)] = values
+        elif found:
+            values[_text(name).lower()] = _text(rest)
+    return {name: _config(values) for name, values in found.items()}
+
+
 def _of_table(page: str) -> dict[str, Config]:
-    """Before: one table."""
+    """Before 2.4: one table."""
     names = [_text(each).lower() for each in re.findall(r"<th>(.*?)</th>", page, re.DOTALL)]
     found = {}
     for row in re.findall(r"<tr>\s*(<td>.*?)</tr>", page, re.DOTALL):
@@ -108,6 +136,6 @@ def row_of(name: str, config: Config, newer: Config | None, rule: str | None) ->
     is_same = newer is not None and newer.valid == config.valid
     rule = rule if is_same else (rule_of(config) or rule)
     lines = [f"{name} {config.kind} {default} {rule or '*'} {config.mode}".rstrip()]
-    if config.server_default:
+    if config.server_default and config.server_default != name:  # throttled replicas have none
         lines.append(f"    from {config.server_default}")
     return lines

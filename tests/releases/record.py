@@ -2,7 +2,7 @@
 table (emulator/releases/tables.py says what is in one). Needs Java and Kafka's archives.
 
 Of 0.8.2 the APIs are those of its sources: it has no ApiVersions, and takes whatever version a
-request claims. It prints no configs either: what its topics and brokers lack of 0.10.2 is here.
+request claims. It prints no configs either: of 0.10.2's it has those that its classes name.
 """
 
 from __future__ import annotations
@@ -21,16 +21,28 @@ from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsRespons
 from tests.differential.engine.asker import Asker
 
 from .brokers import VERSIONS
-from .kafka_configs import Config, broker_configs, row_of, topic_configs
+from .kafka_configs import Config, broker_configs, constants, row_of, topic_configs
 
 FOLDER = Path(odradek.emulator.releases.__file__).parent
 _APIS_0_8_2 = {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 0), 8: (0, 1), 9: (0, 1), 10: (0, 0)}
-_TOPIC_0_8_2 = """
-compression.type message.format.version message.timestamp.difference.max.ms message.timestamp.type
-min.compaction.lag.ms preallocate follower.replication.throttled.replicas
-leader.replication.throttled.replicas
+_CLASSES_0_8_2 = {
+    True: r"kafka/log/LogConfig.*",
+    False: r"kafka/(server/KafkaConfig|utils/ZKConfig).*",
+}
+"""Of topics, and of brokers."""
+_CHANGED_0_8_2 = """
+log.cleaner.enable BOOLEAN false *
+log.cleaner.dedupe.buffer.size LONG 524288000 *
 """
-_WITH_FEATURES = (2, 4)
+"""By its documentation."""
+_AS_IF = {
+    "group.consumer.assignment.interval.ms": "0",
+    "group.share.assignment.interval.ms": "0",
+    "group.streams.assignment.interval.ms": "0",
+    "group.streams.initial.rebalance.delay.ms": "0",
+    "group.initial.rebalance.delay.ms": "0",
+}
+"""What a release that lacks a config does, where that is not the default of later ones."""
 
 
 def main(names: list[str]) -> int:
@@ -85,17 +97,29 @@ def _rows(name: str, newer: str, *, is_topic: bool) -> list[str]:
     if name == "3.9":
         return []  # config/kafka_3_9.py
     if name == "0.8.2":
-        return [f"-{each}" for each in _TOPIC_0_8_2.split()] if is_topic else []
+        return _rows_0_8_2(newer, is_topic=is_topic)
     configs = topic_configs if is_topic else broker_configs
     mine, theirs = configs(VERSIONS[name]), configs(VERSIONS[newer])
     tables = config_tables(KAFKA_4_3 if newer == NEWEST else release_named(newer))
     definitions = tables.topic if is_topic else tables.broker
-    lines = [f"-{each}" for each in theirs if each not in mine and each in definitions]
+    lines = [
+        f"-{each} {_AS_IF.get(each, '')}".rstrip()
+        for each in theirs
+        if each not in mine and each in definitions
+    ]
     for each, config in mine.items():
         if _differs(config, theirs.get(each)):
             known = definitions.get(each)
             lines += row_of(each, config, theirs.get(each), known and (known.rule or "*"))
     return lines
+
+
+def _rows_0_8_2(newer: str, *, is_topic: bool) -> list[str]:
+    tables = config_tables(release_named(newer))
+    known = constants(VERSIONS["0.8.2"], _CLASSES_0_8_2[is_topic])
+    names = tables.topic if is_topic else filter(tables.is_settable, tables.broker)
+    gone = [f"-{each}" for each in names if each not in known]
+    return gone if is_topic else [*gone, *_CHANGED_0_8_2.strip().splitlines()]
 
 
 def _differs(one: Config, other: Config | None) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from odradek.wire import Request
 
 from ..engine.served import Served
-from ..engine.steps import Ask, Sequence, Step, Steps, Writer
+from ..engine.steps import Ask, Close, Restart, Sequence, Sleep, Step, Steps, Writer
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,12 @@ class Case:
         return re.match(r"L\d", self.rule) is not None
 
     def sequences(self, served: Served, every_version: bool = True) -> list[Sequence]:
-        """The case, once or in every version; or only in the first and last of them."""
-        steps = tuple(self.write())
+        """The case, once or in every version; or only in the first and last of them. What is asked
+        of APIs that are not served is left out, and so is a case about nothing else."""
+        written = tuple(self.write())
+        steps = served.fitting(written)
+        if self.each not in (None, *served.ranges) or (written and not _has_asks(steps)):
+            return []
         if self.each is None:
             return [Sequence(self.name, steps, self.rule)]
         versions = list(served.versions(self.each))
@@ -52,6 +56,10 @@ class Case:
             )
             for n in versions
         ]
+
+
+def _has_asks(steps: Names[Step]) -> bool:
+    return not all(isinstance(step, Sleep | Restart | Close) for step in steps)
 
 
 def _in(step: Step, api: type[Request], version: int) -> Step:

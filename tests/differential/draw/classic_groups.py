@@ -11,12 +11,15 @@ from random import Random
 from typing import Any
 
 from odradek.wire import Request
+from odradek.wire.api.join_group import JoinGroupRequest
 
 from ..ask.groups import FAR_MS, beat, commit, describe, join, leave, sync
 from ..engine.served import Served
 from ..engine.steps import Ask, Send, Sleep, Steps, seen
 
 REST_S = 0.015
+STATIC_SINCE = 5
+"""The version of JoinGroup that has static members."""
 _PROTOCOLS = [
     (("range", b"r"),),
     (("range", b"r"),),
@@ -39,7 +42,9 @@ class _Group:
         self.steps: Steps = []
 
     def version(self, request: Request, first: int = 0) -> int:
-        """A version of a request, not below the first."""
+        """A version of a request, not below the first; the last one of a release that has none."""
+        if not self.served.serves(type(request), first):
+            return self.served.ranges.get(type(request), (0, 0))[1]
         return self.random.choice([v for v in self.served.versions(type(request)) if v >= first])
 
     def someone(self) -> Any:
@@ -48,7 +53,8 @@ class _Group:
         return seen(f"m{self.random.randrange(self.members)}")
 
     def instance(self) -> str | None:
-        return self.random.choice((None, None, None, None, "i", "j"))
+        chosen = self.random.choice((None, None, None, None, "i", "j"))
+        return chosen if self.served.serves(JoinGroupRequest, STATIC_SINCE) else None
 
     def add_join(self, member: Any, first: int = 0) -> None:
         random, number = self.random, len(self.steps)
@@ -61,7 +67,7 @@ class _Group:
             instance=instance,
             kind=random.choice(("consumer",) * 9 + ("connect",)),
         )
-        version = self.version(request, 5 if instance else first)
+        version = self.version(request, STATIC_SINCE if instance else first)
         keep = {label: "member_id"} if member == "" else {}
         self.members += member == ""
         self.steps += [Send(request, version, f"j{number}", keep=keep), Sleep(REST_S)]

@@ -28,6 +28,16 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
+from odradek.wire import Request
+from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
+from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.api.join_group import JoinGroupRequest
+from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
+
 from ..ask.group_records import WRITTEN_S, written
 from ..ask.records import put
 from ..ask.topics import create
@@ -92,18 +102,36 @@ _OFTEN_WITH_3_9 = {
     "damage": 1,
 }
 
+_NEEDS: dict[str, tuple[type[Request], int]] = {
+    "sessions": (FetchRequest, 7),
+    "groups": (JoinGroupRequest, 0),
+    "consumers": (ConsumerGroupHeartbeatRequest, 0),
+    "shares": (ShareGroupHeartbeatRequest, 1),
+    "streams": (StreamsGroupHeartbeatRequest, 0),
+    "transactions": (InitProducerIdRequest, 0),
+    "cluster": (AlterClientQuotasRequest, 0),
+    "configs": (DescribeConfigsRequest, 0),
+}
+"""What a kind is about: an API, and the version in which it has that."""
+
 
 def draw_sequence(seed: int, served: Served, kinds: Sequence[str] = ()) -> Sequence_:
     """The sequence of a seed, of one of these kinds, without what the release has no API for."""
     random = Random(seed)
     often = _OFTEN_WITH_3_9 if served.converts else _OFTEN
     name = random.choice(
-        list(kinds) or [kind for kind, times in often.items() for _ in range(times)]
+        list(kinds)
+        or [
+            kind
+            for kind, times in often.items()
+            for _ in range(times)
+            if kind not in _NEEDS or served.serves(*_NEEDS[kind])
+        ]
     )
     steps = [*beginning(random), *KINDS[name](random, served)]
     if name in _WRITES_GROUPS and not served.converts:
         steps += [Sleep(WRITTEN_S), Ask(written(), 12)]
-    return Sequence_(f"{name}, seed {seed}", tuple(step for step in steps if served.serves(step)))
+    return Sequence_(f"{name}, seed {seed}", served.fitting(steps))
 
 
 def beginning(random: Random) -> Steps:

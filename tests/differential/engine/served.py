@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from odradek.wire import Request
 from odradek.wire.api import API_MODULES, request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.fetch import FetchRequest
+from odradek.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.api.push_telemetry import PushTelemetryRequest
 
 from .asker import Asker
 from .side import Side
 from .steps import Ask, Step
 
+_UNADVERTISED = (GetTelemetrySubscriptionsRequest, PushTelemetryRequest)
+"""Served, or refused, without being advertised."""
 Range = tuple[int, int]
 """The first and the last version of an API."""
 
@@ -60,9 +64,26 @@ class Served:
         }
         return cls(both, clusters)
 
-    def serves(self, step: Step) -> bool:
-        """Whether both have the API that a step asks."""
-        return not isinstance(step, Ask) or type(step.request) in self.ranges
+    def serves(self, request: type[Request], version: int = 0) -> bool:
+        """Whether both have an API, in this version or later."""
+        return request in self.ranges and self.ranges[request][1] >= version
+
+    def fitting(self, steps: Iterable[Step]) -> tuple[Step, ...]:
+        """The steps without those that ask for an API that a release does not have. Where a later
+        version is meant than it has, its last one."""
+        known = {*self.ranges, *_UNADVERTISED}
+        return tuple(
+            self._in_range(step) if isinstance(step, Ask) else step
+            for step in steps
+            if not isinstance(step, Ask) or type(step.request) in known
+        )
+
+    def _in_range(self, step: Ask) -> Ask:
+        if type(step.request) not in self.ranges:
+            return step
+        _, last = self.ranges[type(step.request)]
+        is_meant = step.version is not None and step.version <= type(step.request).last_version
+        return replace(step, version=last) if is_meant and step.version > last else step
 
     def version(self, step: Ask) -> int:
         """The version of a step: its own, or the newest that both serve."""

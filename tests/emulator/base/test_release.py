@@ -12,8 +12,9 @@ from odradek.emulator.base import release as release_module
 from odradek.emulator.base.node import Node
 from odradek.emulator.base.release import KAFKA_4_3, Release, release_named
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.config.configs import BrokerConfig, ConfigError
 from odradek.emulator.config.release_tables import config_tables
+from odradek.emulator.config.rows import describe_broker
 from odradek.emulator.metadata.features import METADATA_VERSION
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
@@ -125,8 +126,26 @@ def test_a_release_before_3_9_is_a_table(client: Client) -> None:
     assert not RELEASES["4.2"].cordons_directories
 
 
+def test_what_a_release_lacks_is_neither_shown_nor_settable() -> None:
+    """The emulator goes on with the value that the release is as if it had."""
+    for name in ("2.7", "0.10.2", "0.8.2"):
+        config = BrokerConfig(release=RELEASES[name])
+        assert config.get("node.id") == 1
+        assert "node.id" in config.gone
+        shown = {row.name for row in describe_broker(config, 1, {"node.id": "1", "broker.id": "1"})}
+        assert "broker.id" in shown
+        assert shown.isdisjoint({"node.id", "process.roles", "cordoned.log.dirs"})
+        with pytest.raises(ConfigError, match=r"Unknown broker config name: cordoned\.log\.dirs"):
+            BrokerConfig({"cordoned.log.dirs": ""}, RELEASES[name])
+    assert BrokerConfig(release=RELEASES["4.2"]).get("group.share.assignment.interval.ms") == 0
+    oldest = BrokerConfig(release=RELEASES["0.8.2"])
+    with pytest.raises(ConfigError, match="Unknown topic config name: preallocate"):
+        oldest.topic({"preallocate": "true"})
+    assert not oldest.plain_topic.log_append_time
+
+
 def test_an_unknown_release_is_answered_with_the_nearest() -> None:
-    for name, nearest in (("3.7", "3.6"), ("5.0", "4.3"), ("0.7", "3.6")):
+    for name, nearest in (("3.7", "3.6"), ("5.0", "4.3"), ("0.7", "0.8.2"), ("1.0", "0.11.0")):
         with pytest.raises(ValueError, match=f"no release '{name}'.*nearest is {nearest};"):
             release_named(name)
     with pytest.raises(ValueError, match=r"no release 'new' of Kafka here; there are 4\.3, 4\.2"):
