@@ -1,6 +1,6 @@
 """The `odradek` command and its sub-commands: `serve` (serve.py), `check` (serving/check.py),
-`repair` (repair.py), `journal` (journal.py), `proxy` (proxy.py), and the views of any broker
-(console/).
+`repair` (repair.py), `journal` (journal.py), `proxy` (proxy.py), `versions` (versions.py),
+and the views of any broker (console/).
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _VERBS = {
     "serve": ".serve",
     "check": ".serving.check",
     "completion": ".completion",
+    "versions": ".versions",
 }
 """Each has its parser and what it runs in this module, imported when it is used."""
 _NAMED_MOST = 8

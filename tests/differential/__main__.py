@@ -23,7 +23,7 @@ from functools import partial
 
 from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
-from odradek.emulator.base.release import KAFKA_4_3
+from odradek.emulator.base.release import KAFKA_4_3, release_named
 
 from tests.security.secured import SecuredEmulator, SecuredKafka
 
@@ -67,7 +67,8 @@ def main(arguments: list[str] | None = None) -> int:
         release = given.kafka_version
         real_version = REAL_VERSIONS[release]
         with RealKafka(real_version, CONFIG) as real, EmulatedBroker(CONFIG, release) as ours:
-            run = Run(Engine(real, ours), partial(print, flush=True))
+            engine = Engine(real, ours, release=release_named(release))
+            run = Run(engine, partial(print, flush=True))
             run.cases(cases_named(run.engine.served, given.case))
             if not given.case:
                 run.drawn(given.seed, given.requests, given.minutes, given.kind)

@@ -18,8 +18,10 @@ from odradek.wire.batch import checksum
 from odradek.wire.primitives import write_varint
 from odradek.wire.records import build_batch
 
-from ..engine.steps import Symbol, World
+from ..engine.steps import MAGIC, Symbol, World
 
+_CODECS_BEFORE = 4
+"""Codecs of releases without batches: none, GZIP, Snappy, LZ4."""
 TIME = 1_600_000_000_000
 """The time (ms) of records that are built without one."""
 
@@ -54,6 +56,8 @@ class Batch(Symbol):
     payload: bytes | None = None
 
     def resolve(self, world: World) -> bytes:
+        if world.magic < MAGIC:
+            return self._as_message_set(world)
         options = {name: world.resolve(value) for name, value in self.options.items()}
         records = [(world.resolve(r[0]), *r[1:]) for r in self.records]
         data = build_batch(records, **options)
@@ -67,6 +71,15 @@ class Batch(Symbol):
         if self.checked and (self.edits or self.payload is not None) and "crc" not in self.edits:
             pack_into(">I", data, 17, checksum(data, 0, len(data)))
         return bytes(data[: len(data) - self.cut]) + self.extra
+
+    def _as_message_set(self, world: World) -> bytes:
+        """The same records for a release that has no batches."""
+        from .message_sets import message_set
+
+        codec = min(world.resolve(self.options.get("codec", 0)), _CODECS_BEFORE - 1)
+        messages = [(time, key, value) for time, key, value, *_ in self.records]
+        made: bytes = world.resolve(message_set(world.magic, *messages, codec=codec))
+        return made
 
     def __repr__(self) -> str:
         parts = [f"{len(self.records)} records" if len(self.records) > 3 else repr(self.records)]

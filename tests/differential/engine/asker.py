@@ -4,6 +4,7 @@ comparison, and for tests and benchmarks."""
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from struct import Struct
 from typing import Any
 
@@ -18,14 +19,28 @@ _SIZE = Struct(">i")
 
 
 class Asker:
-    """A connection to a broker, opened at once."""
+    """A connection to a broker, opened at once. Where `ranges` say which versions of which API it
+    serves, it is asked in those alone."""
 
-    def __init__(self, address: tuple[str, int]) -> None:
+    def __init__(
+        self,
+        address: tuple[str, int],
+        ranges: Mapping[type[Request], tuple[int, int]] | None = None,
+    ) -> None:
+        self._ranges = ranges
         self._socket = socket.create_connection(address, TIMEOUT_S)
         self._stream = self._socket.makefile("rb")
 
+    def serves(self, request: type[Request], version: int = 0) -> bool:
+        """Whether it has an API, in this version or a later one."""
+        return self._ranges is None or self._ranges.get(request, (0, -1))[1] >= version
+
     def ask(self, request: Request, version: int) -> Any:
-        """The answer. Raises ConnectionError if there is none."""
+        """The answer, in this version or the nearest that is served. Raises ConnectionError if
+        there is none."""
+        if self._ranges is not None and type(request) in self._ranges:
+            first, last = self._ranges[type(request)]
+            version = max(first, min(version, last))
         header = RequestHeader(request.api_key, version, 1, CLIENT_ID)
         frame = write_request_header(header) + request.encode(version)
         self._socket.sendall(_SIZE.pack(len(frame)) + frame)

@@ -19,6 +19,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.wire import Request, Response
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
@@ -97,9 +98,15 @@ class Engine:
     times_answers = True
     """Whether an answer that comes late is a difference."""
 
-    def __init__(self, real: Broker, ours: Broker, allowances: Allowances | None = None) -> None:
+    def __init__(
+        self,
+        real: Broker,
+        ours: Broker,
+        allowances: Allowances | None = None,
+        release: Release = KAFKA_4_3,
+    ) -> None:
         self.sides = (Side(real), Side(ours))
-        self.served = Served.of(self.sides)
+        self.served = Served.of(self.sides, release)
         self.allowances = allowances_for(self.served) if allowances is None else allowances
         self.warm_up()
         self.sequences = self.requests = self.fields = 0
@@ -135,7 +142,7 @@ class Engine:
 
     def warm_up(self) -> None:
         """Wait until both are ready to be compared."""
-        self.settler = Settler(self.sides)
+        self.settler = Settler(self.sides, self.served)
 
     def ended(self, run: SequenceRun) -> None:
         """A sequence has been run."""
@@ -161,7 +168,7 @@ class SequenceRun:
         self.result = Result(sequence)
         now_ms = int(time.time() * 1000) if now_ms is None else now_ms
         self.namespace, self.now_ms = namespace, now_ms
-        self.worlds = [World(namespace, now_ms) for _ in engine.sides]
+        self.worlds = [World(namespace, now_ms, engine.served.magic) for _ in engine.sides]
         clusters = engine.served.clusters
         self.normalizers = [
             Normalizer(namespace, now_ms, side.addresses, cluster)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.wire import Request
 from odradek.wire.api import API_MODULES, request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -16,7 +17,7 @@ from odradek.wire.api.push_telemetry import PushTelemetryRequest
 
 from .asker import Asker
 from .side import Side
-from .steps import Ask, Step
+from .steps import MAGIC, Ask, Step
 
 _UNADVERTISED = (GetTelemetrySubscriptionsRequest, PushTelemetryRequest)
 """Served, or refused, without being advertised."""
@@ -32,16 +33,32 @@ class Served:
     clusters: tuple[str, ...]
 
     @classmethod
-    def of(cls, sides: Sequence[Side]) -> Served:
-        """Ask every side."""
+    def of(cls, sides: Sequence[Side], release: Release = KAFKA_4_3) -> Served:
+        """Ask every side; of a release without ApiVersions it is what its table says."""
         answers: list[ApiVersionsResponse] = []
+        if ApiVersionsRequest.api_key not in release.advertised:
+            return cls.of_release(release)
         clusters: list[str] = []
         for side in sides:
             asker = Asker(side.address)
             answers.append(asker.ask(ApiVersionsRequest(), 0))
-            clusters.append(asker.ask(MetadataRequest(topics=[]), 4).cluster_id or "")
+            last = {each.api_key: each.max_version for each in answers[-1].api_keys}
+            version = min(4, last[MetadataRequest.api_key])
+            clusters.append(asker.ask(MetadataRequest(topics=[]), version).cluster_id or "")
             asker.close()
         return cls.common(answers, tuple(clusters))
+
+    @classmethod
+    def of_release(cls, release: Release) -> Served:
+        """What a release advertises."""
+        api = ApiVersionsResponse.Api
+        answer = ApiVersionsResponse(
+            api_keys=[
+                api(api_key=key, min_version=first, max_version=last)
+                for key, (first, last) in release.advertised.items()
+            ]
+        )
+        return cls.common([answer, answer], ("", ""))
 
     @classmethod
     def common(cls, answers: Sequence[ApiVersionsResponse], clusters: tuple[str, ...]) -> Served:
@@ -95,6 +112,11 @@ class Served:
         """Every version of an API that both serve."""
         first, last = self.ranges[request]
         return range(first, last + 1)
+
+    @property
+    def magic(self) -> int:
+        """The newest format of messages that both take."""
+        return min(max(0, self.ranges[ProduceRequest][1] - 1), MAGIC)
 
     @property
     def converts(self) -> bool:

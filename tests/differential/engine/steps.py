@@ -24,6 +24,8 @@ from typing import Any, TypeAlias
 from odradek.wire import Request
 from odradek.wire.schema import Struct
 
+MAGIC = 2
+"""The format of messages since 0.11."""
 OWN = "~"
 MAIN = "main"
 
@@ -31,8 +33,8 @@ MAIN = "main"
 class World:
     """What a running sequence knows of one broker: the values of its symbols."""
 
-    def __init__(self, namespace: str, now_ms: int | None = None) -> None:
-        self.namespace = namespace
+    def __init__(self, namespace: str, now_ms: int | None = None, magic: int = MAGIC) -> None:
+        self.namespace, self.magic = namespace, magic
         self.now_ms = int(time.time() * 1000) if now_ms is None else now_ms
         self.kept: dict[str, Any] = {}
 

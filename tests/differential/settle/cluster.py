@@ -24,9 +24,13 @@ def settle(askers: Sequence[Asker], namespace: str, limit_s: float) -> None:
 
 def _view(asker: Asker, namespace: str) -> Any:
     client = ApiVersionsRequest(client_software_name="engine", client_software_version="1")
-    features = asker.ask(client, 4).finalized_features
-    quotas = asker.ask(DescribeClientQuotasRequest(components=[], strict=False), 1).entries
-    users = asker.ask(DescribeUserScramCredentialsRequest(users=None), 0).results
+    features, quotas, users = [], [], []
+    if asker.serves(ApiVersionsRequest):
+        features = asker.ask(client, 4).finalized_features
+    if asker.serves(DescribeClientQuotasRequest):
+        quotas = asker.ask(DescribeClientQuotasRequest(components=[], strict=False), 1).entries
+    if asker.serves(DescribeUserScramCredentialsRequest):
+        users = asker.ask(DescribeUserScramCredentialsRequest(users=None), 0).results
     return (
         sorted((each.name, each.max_version_level) for each in features),
         sorted(

@@ -10,6 +10,7 @@ from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 
 from ..ask.cluster import alter_quotas, quota
 from ..engine.asker import Asker
+from ..engine.served import Served
 from ..engine.side import Side
 from . import cluster, configs, shares, topics, transactions
 
@@ -23,8 +24,8 @@ _PROBE = alter_quotas(quota([("user", "probe")], ("consumer_byte_rate", 1.0)), v
 class Settler:
     """Waits until both brokers say the same; each wait is for `SETTLE_S` at most."""
 
-    def __init__(self, sides: Sequence[Side]) -> None:
-        self._sides = sides
+    def __init__(self, sides: Sequence[Side], served: Served) -> None:
+        self._sides, self._ranges = sides, served.ranges
         self._askers: list[Asker] = []
         self.warm_up()
 
@@ -35,7 +36,7 @@ class Settler:
         """
         for asker in self._askers:
             asker.close()
-        self._askers = [Asker(side.address) for side in self._sides]
+        self._askers = [Asker(side.address, self._ranges) for side in self._sides]
         deadline = time.monotonic() + WARM_UP_S
         for asker in self._askers:
             while not all(each.is_warm(asker) for each in (topics, transactions, shares)):
@@ -66,4 +67,6 @@ class Settler:
         """Wait until both brokers have a controller: a real one steps down when a request fails in
         a way that it does not expect, and requests to it are lost until the next is elected."""
         for asker in self._askers:  # a request that is forwarded waits for a controller
+            if not asker.serves(AlterClientQuotasRequest):
+                return
             asker.ask(_PROBE, AlterClientQuotasRequest.first_version)

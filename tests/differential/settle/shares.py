@@ -8,7 +8,6 @@ from itertools import count
 from odradek.emulator.base.java_order import partition_for
 from odradek.emulator.share.state import ShareKey
 from odradek.wire import Error
-from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -45,8 +44,7 @@ _GROUPS = _one_per_partition()
 def is_warm(asker: Asker) -> bool:
     """Whether the share coordinator has loaded every partition, if there are share groups. Looking
     for the coordinator creates its topic."""
-    served = {each.api_key for each in asker.ask(ApiVersionsRequest(), 0).api_keys}
-    if ReadShareGroupStateRequest.api_key not in served:
+    if not asker.serves(ReadShareGroupStateRequest):
         return True
     key = ShareKey(_GROUPS[0], _TOPIC_ID, 0).text
     found = asker.ask(FindCoordinatorRequest(key_type=_SHARE, coordinator_keys=[key]), 6)

@@ -23,6 +23,10 @@ from .alike import until_alike
 
 _LATEST = -1
 _GROUP = 0
+_ALL_TOPICS_SINCE = 2
+"""The version of OffsetFetch that can ask for every topic."""
+_CREATES_NONE_SINCE = 4
+"""The version of Metadata that can be told to create no topics."""
 _NOT_YET = {
     Error.LEADER_NOT_AVAILABLE,
     Error.NOT_LEADER_OR_FOLLOWER,
@@ -51,10 +55,10 @@ def is_warm(asker: Asker) -> bool:
     """Whether the group coordinator is loaded and producer ids are given."""
     found = asker.ask(FindCoordinatorRequest(key="warm-up", key_type=_GROUP), 1)
     producer = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
-    return not (
-        found.error_code
-        or asker.ask(ListGroupsRequest(), 3).error_code
-        or asker.ask(producer, 0).error_code
+    return not found.error_code and not any(
+        asker.ask(request, version).error_code
+        for request, version in ((ListGroupsRequest(), 3), (producer, 0))
+        if asker.serves(type(request))
     )
 
 
@@ -63,17 +67,16 @@ def _is_ready(view: _View) -> bool:
 
 
 def _view(asker: Asker, names: list[str], groups: list[str]) -> _View:
-    wanted = [MetadataRequest.Topic(name=name) for name in names]
-    answer = asker.ask(MetadataRequest(topics=wanted, allow_auto_topic_creation=False), 8)
+    found_topics = _topics(asker, names)
     topics = sorted(
         (t.name, t.error_code, sorted((p.partition_index, p.leader_id) for p in t.partitions))
-        for t in answer.topics
+        for t in found_topics
     )
-    listed = asker.ask(_latest_offsets(answer.topics), 1)
+    listed = asker.ask(_latest_offsets(found_topics), 1)
     errors = [p.error_code for topic in listed.topics for p in topic.partitions]
-    errors += [p.error_code for topic in answer.topics for p in topic.partitions]
+    errors += [p.error_code for topic in found_topics for p in topic.partitions]
     committed = []
-    for group in groups:
+    for group in groups if asker.serves(OffsetFetchRequest, _ALL_TOPICS_SINCE) else ():
         found = asker.ask(OffsetFetchRequest(group_id=group, topics=None), 2)
         errors.append(found.error_code)
         committed.append(
@@ -84,6 +87,18 @@ def _view(asker: Asker, names: list[str], groups: list[str]) -> _View:
             )
         )
     return _View(topics, errors, committed)
+
+
+def _topics(asker: Asker, names: list[str]) -> list[Any]:
+    """The topics of these names in Metadata, which creates none."""
+    if asker.serves(MetadataRequest, _CREATES_NONE_SINCE):
+        wanted = [MetadataRequest.Topic(name=name) for name in names]
+        asked = MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        return list(asker.ask(asked, 8).topics)
+    every = None if asker.serves(MetadataRequest, 1) else []
+    return [
+        each for each in asker.ask(MetadataRequest(topics=every), 3).topics if each.name in names
+    ]
 
 
 def _latest_offsets(topics: list[Any]) -> ListOffsetsRequest:

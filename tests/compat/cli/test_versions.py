@@ -1,0 +1,57 @@
+"""`odradek versions`: releases, one of them, and what changed between two."""
+
+from __future__ import annotations
+
+import pytest
+from odradek.compat.cli.versions import capabilities, changes, described, overview
+from odradek.compat.commands import main
+from odradek.emulator.base.release import release_named, releases
+
+
+def test_every_release_has_a_line() -> None:
+    head, *rows = overview()
+    assert " ".join(head.split()) == "release asked metadata APIs Produce Fetch magic levels"
+    assert [row.split()[0] for row in rows] == [each.name for each in releases()]
+    assert rows[-1].split() == ["0.8.2", "0.8.2.2", "ZooKeeper", "7", "0", "0", "0", "-"]
+    assert rows[0].split() == ["4.3", "4.3.1", "KRaft", "75", "3-13", "4-18", "2", "7-30"]
+
+
+def test_every_capability_has_its_sentence() -> None:
+    for name, sentence in capabilities().items():
+        assert sentence != name
+        assert sentence.endswith(".")
+
+
+def test_one_release_is_described() -> None:
+    lines = described(release_named("2.7.2"))
+    assert lines[0] == "Kafka 2.7"
+    assert "DescribeClientQuotas  48  0" in [
+        " ".join(line.split(" ")) for line in map(_spaced, lines)
+    ]
+    assert any(line.startswith("  no   Metadata is kept by KRaft") for line in lines)
+    assert not any("KIP-511" in line for line in lines)  # as in the newest
+
+
+def _spaced(line: str) -> str:
+    return "  ".join(line.split())
+
+
+def test_what_changed_between_two() -> None:
+    lines = changes(release_named("2.7"), release_named("4.0"))
+    assert {
+        "        Produce 0-8 -> 0-12",
+        "  new   ConsumerGroupHeartbeat 0-1",
+        "  gone  LeaderAndIsr 0-4",
+        "  new   metadata.version 7-25",
+        "  gone  zookeeper.connect",
+    } <= {*lines}
+    assert "  gone  message.format.version" in lines[lines.index("Configs of topics") :]
+    same = changes(release_named("4.3"), release_named("4.3"))
+    assert same == ["From Kafka 4.3 to 4.3", "", "Nothing that clients can tell."]
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["versions", "--from", "4.2"]) == 0
+    assert capsys.readouterr().out.startswith("From Kafka 4.2 to 4.3\n\nAPIs\n")
+    assert main(["versions", "3.7"]) == 2
+    assert "no release '3.7' of Kafka here, the nearest is 3.6" in capsys.readouterr().err

@@ -1,0 +1,52 @@
+"""docs/versions.md, made from the tables: `python -m tests.docs.versions_page` writes it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+from odradek.compat.cli.versions import changes, overview
+from odradek.emulator.base.release import releases
+
+PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
+HEAD = """\
+# Releases of Kafka
+
+Odradek is Kafka 4.3 unless it is asked for another release: `Emulator(version="2.7")`,
+`odradek serve --kafka-version 2.7`. A name such as "2.7.2" means its line. What a release has of
+APIs, features and configs is what a running broker of that release has answered; what it does
+otherwise is a list of capabilities, below as `yes` and `no`.
+
+`odradek versions` prints the table, `odradek versions 2.7` one release, and
+`odradek versions --from 2.7 --to 4.0` what changes between any two: what to read before an upgrade.
+
+## Not as those releases
+
+- What is stored is always in the format of 0.11 and later (batches of magic 2); releases that take
+  older messages convert what they take and what they give.
+- Releases whose metadata is with ZooKeeper keep it in a metadata log all the same, and answer for
+  APIs between brokers, which they advertise, by closing the connection.
+- Groups, transactions and the words of messages for people are those of 4.x in older releases, but
+  for what the lists below name.
+
+## All of them
+
+"""
+MIDDLE = """
+`magic` are the formats of messages that are taken, `levels` those of `metadata.version`.
+
+This page is made from the source by `python -m tests.docs.versions_page`; a test compares the two.
+"""
+
+
+def page() -> str:
+    """The page as it should be."""
+    lines = [HEAD + "```text", *overview(), "```", MIDDLE]
+    for newer, older in pairwise(releases()):
+        lines += [f"## {older.name} to {newer.name}", "", "```text"]
+        lines += [*changes(older, newer)[2:], "```", ""]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
