@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 Range = tuple[int, int]
@@ -153,6 +153,15 @@ def releases() -> list[Release]:
     from ..releases.tables import NAMES
 
     return [release_named(name) for name in NAMES]
+
+
+@lru_cache(256)  # who asks for what is not there may ask for anything
+def nearest_serving(name: str, api_key: int, version: int) -> Release | None:
+    """The release next to one that serves a version of an API; None if none does."""
+    known = releases()
+    place = [each.name for each in known].index(name)
+    near = sorted(range(len(known)), key=lambda at: abs(at - place))
+    return next((known[at] for at in near if known[at].serves(api_key, version)), None)
 
 
 @cache

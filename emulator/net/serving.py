@@ -31,6 +31,7 @@ from ...wire.headers import API_VERSIONS, is_flexible, read_client_id, read_requ
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.chain import InterceptedCall, Route
 from ..base.logger import log
+from ..base.release import Release, nearest_serving
 from ..base.turns import Slices
 from ..control.refusals import finder
 from ..control.telling import LEARNING
@@ -127,8 +128,15 @@ def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoin
     if not connection.requests:
         cluster.telling.met(connection, header.client_id)
     connection.requests += 1
-    what = f"API key {key}" if served is None else f"{served.request.__name__} v{version}"
-    raise WireError(f"{what} is not served")
+    raise WireError(_not_served(cluster.release, key, version))
+
+
+def _not_served(release: Release, key: int, version: int) -> str:
+    """What is asked in vain, and the release in which it would not be."""
+    what = f"{SERVED[key].request.__name__} v{version}" if key in SERVED else f"API key {key}"
+    other = nearest_serving(release.name, key, version) if key in SERVED else None
+    hint = "" if other is None else f'; version="{other.name}" serves it'
+    return f"{what} is not served{hint}"
 
 
 def _answer_again(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from odradek import Emulator
 from odradek.emulator.base.event import SENTENCES
+from odradek.emulator.base.release import nearest_serving
 from odradek.emulator.cluster import Cluster
 from odradek.wire import NO_ID, Error, Refused
 from odradek.wire.api.api_versions import ApiVersionsRequest
@@ -21,6 +22,7 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
+from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 
@@ -41,6 +43,7 @@ from tests.requests.streams_groups import streams_beat, subtopology, topology
 from tests.requests.topics import create_topics, new_topic
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.connection import Connection
+from tests.support.releases import RELEASES
 from tests.support.ruled import Ruled
 from tests.support.sockets import is_alive
 from tests.support.transactional_producer import TxnClient
@@ -120,6 +123,19 @@ def test_a_request_that_closes_the_connection(cluster: Cluster, app: Client) -> 
     assert told(cluster, "malformed") == [
         "the connection of app was closed: API key 32767 is not served"
     ]
+
+
+def test_who_speaks_the_protocol_of_another_release_is_told_which() -> None:
+    assert nearest_serving("4.3", ProduceRequest.api_key, 2) is RELEASES["3.9"]
+    assert nearest_serving("0.10.2", ProduceRequest.api_key, 3) is RELEASES["0.11.0"]
+    assert nearest_serving("4.3", ProduceRequest.api_key, 99) is None
+    cluster = open_cluster(release=RELEASES["0.8.2"])
+    client_of(cluster, "app").send(ApiVersionsRequest(), 0)
+    assert told(cluster, "malformed") == [
+        "the connection of app was closed: ApiVersionsRequest v0 is not served;"
+        ' version="0.10.2" serves it'
+    ]
+    cluster.close()
 
 
 # Topics
