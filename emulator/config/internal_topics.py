@@ -49,8 +49,9 @@ def internal_topic(name: str, config: BrokerConfig) -> InternalTopic:
             },
         ),
     }[name]
+    configs["segment.bytes"] = str(config.get(f"{prefix}.segment.bytes"))
     return InternalTopic(
         config.get(f"{prefix}.num.partitions"),
         config.get(f"{prefix}.replication.factor"),
-        configs | {"segment.bytes": str(config.get(f"{prefix}.segment.bytes"))},
+        {name: text for name, text in configs.items() if name in config.topic_definitions},
     )
