@@ -33,7 +33,7 @@ from .clusters.clusters import NODES, EmulatedCluster, RealBrokers
 from .clusters.draw import draw
 from .clusters.engine import ClusterEngine
 from .draw.sequences import KINDS
-from .engine.brokers import CONFIG, REAL_VERSIONS, EmulatedBroker
+from .engine.brokers import REAL_VERSIONS, EmulatedBroker, config_of
 from .engine.engine import Engine
 from .engine.run import Run
 from .security import draw as security
@@ -66,7 +66,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         release = given.kafka_version
         real_version = REAL_VERSIONS[release]
-        with RealKafka(real_version, CONFIG) as real, EmulatedBroker(CONFIG, release) as ours:
+        config = config_of(release)
+        with RealKafka(real_version, config) as real, EmulatedBroker(config, release) as ours:
             engine = Engine(real, ours, release=release_named(release))
             run = Run(engine, partial(print, flush=True))
             run.cases(cases_named(run.engine.served, given.case))

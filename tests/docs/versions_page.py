@@ -8,6 +8,8 @@ from pathlib import Path
 from odradek.compat.cli.versions import changes, overview
 from odradek.emulator.base.release import releases
 
+from tests.releases.clients import read_table
+
 PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
 HEAD = """\
 # Releases of Kafka
@@ -39,9 +41,35 @@ This page is made from the source by `python -m tests.docs.versions_page`; a tes
 """
 
 
+CLIENTS = """
+## Clients of many ages
+
+A client produces three records, reads them, and reads them as a group that commits. `ok` is all of
+it, `-` nothing; where a real broker of that release was asked the same and it went otherwise, its
+result stands in brackets, and `?` where none was asked. `python -m tests.releases.clients --real
+--write` makes the table.
+
+"""
+
+
+def clients_table() -> list[str]:
+    """A row for each client, a column for each release."""
+    seen = read_table()
+    names = [each.name for each in releases()]
+    rows = [["client", *names], ["---"] * (len(names) + 1)]
+    for client in dict.fromkeys(key[0] for key in seen):
+        cells = []
+        for name in names:
+            ours, real = (seen.get((client, name, where), "?") for where in ("ours", "real"))
+            cells.append(ours if ours == real else f"{ours} ({real})")
+        rows.append([client, *cells])
+    return ["| " + " | ".join(row) + " |" for row in rows]
+
+
 def page() -> str:
     """The page as it should be."""
-    lines = [HEAD + "```text", *overview(), "```", MIDDLE]
+    lines = [HEAD + "```text", *overview(), "```", MIDDLE, CLIENTS.strip(), ""]
+    lines += [*clients_table(), ""]
     for newer, older in pairwise(releases()):
         lines += [f"## {older.name} to {newer.name}", "", "```text"]
         lines += [*changes(older, newer)[2:], "```", ""]

@@ -18,7 +18,7 @@ from odradek.compat import Unavailable
 from tests.differential.engine.steps import Sequence
 from tests.differential.engine.transcript import transcript
 
-from .families import family_names, recorded, sequences_of, tape_of
+from .families import family_names, recorded, release_of, sequences_of, tape_of
 from .record import record
 from .replay import ReplayEngine
 from .show import show
@@ -47,7 +47,7 @@ def _show(chosen: list[str], names: tuple[str, ...]) -> int:
 def _play(chosen: list[str], names: tuple[str, ...]) -> int:
     differing = 0
     for family in chosen or recorded():
-        with closing(ReplayEngine(tape_of(family))) as engine:
+        with closing(ReplayEngine(tape_of(family), release=release_of(family))) as engine:
             for sequence in engine.in_order(sequences_of(family, engine.served)):
                 if not names or sequence.name.startswith(names):
                     differing += _differs(engine, sequence)

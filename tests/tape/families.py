@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from odradek.emulator.base.release import KAFKA_4_3, Release, release_named
+
 from tests.differential.cases import all_cases
 from tests.differential.draw.sequences import draw_sequence
 from tests.differential.engine.served import Served
@@ -17,10 +19,16 @@ LEFT_OUT = ("zstd_frames",)
 """Cases that are not recorded: their megabytes cannot be compressed. Kafka is asked each time."""
 SEEDS = range(1, 61)
 """Those of the drawn sequences that are recorded."""
+SEEDS_OF_OLDER: dict[str, range] = {}
+"""The same of older releases, each of which has a family."""
+_OF_RELEASE = "kafka-"
 
 
 def sequences_of(family: str, served: Served) -> list[Sequence]:
     """The cases of a module, in the first and last version, or the drawn sequences."""
+    if family.startswith(_OF_RELEASE):
+        seeds = SEEDS_OF_OLDER[family.removeprefix(_OF_RELEASE)]
+        return [draw_sequence(seed, served) for seed in seeds]
     if family == DRAWN:
         return [draw_sequence(seed, served) for seed in SEEDS]
     cases = [case for case in all_cases() if case.family == family and not case.is_old]
@@ -34,7 +42,14 @@ def sequences_of(family: str, served: Served) -> list[Sequence]:
 
 def family_names() -> list[str]:
     """The families that are recorded."""
-    return [*dict.fromkeys(case.family for case in all_cases() if not case.is_old), DRAWN]
+    families = dict.fromkeys(case.family for case in all_cases() if not case.is_old)
+    return [*families, DRAWN, *(_OF_RELEASE + name for name in SEEDS_OF_OLDER)]
+
+
+def release_of(family: str) -> Release:
+    """The release that a family was asked of."""
+    is_older = family.startswith(_OF_RELEASE)
+    return release_named(family.removeprefix(_OF_RELEASE)) if is_older else KAFKA_4_3
 
 
 def path_of(family: str) -> Path:

@@ -10,20 +10,23 @@ from typing import Any, cast
 from odradek.emulator.base.call import Ends
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.node import Node
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.config.release_tables import config_tables
 from odradek.emulator.net.connection import Connection
 from odradek.storage import MemoryDisk
 from odradek.wire import Request, WireError
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.frames import Frame, Frames, Part, pieces
 
-from tests.differential.engine.brokers import CONFIG, Broker
+from tests.differential.engine.brokers import Broker, config_of
 from tests.differential.engine.side import Link, Side
 from tests.support.cluster import client_of
 
 HOST, PORT = "127.0.0.1", 9092
-_KINDS_OF_COORDINATORS = 3
+_COORDINATORS_SINCE = (0, 1, 6)
+"""The versions of FindCoordinator that have groups, transactions and share groups."""
 _PIECE = 1 << 20
 
 
@@ -32,13 +35,17 @@ class MemoryBroker:
 
     bootstrap_servers = f"{HOST}:{PORT}"
 
-    def __init__(self, now_ms: int) -> None:
+    def __init__(self, now_ms: int, release: Release = KAFKA_4_3) -> None:
+        self._release = release
         self.clock, self._began_ms = ManualClock(now_ms), now_ms
         self._disk = MemoryDisk(now_ms=self.clock.now)
         self.cluster = self._open()
-        for kind in range(_KINDS_OF_COORDINATORS):  # creates their topics
-            key = f"g:{'A' * 22}:0"
-            self.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]), 6)
+        last = release.advertised[FindCoordinatorRequest.api_key][1]
+        key = f"g:{'A' * 22}:0"
+        for kind in range(sum(last >= since for since in _COORDINATORS_SINCE)):
+            # Looking for them creates their topics.
+            asked = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
+            self.ask(asked, min(last, 6))
 
     def ask(self, request: Request, version: int) -> Any:
         """A question that is not part of the comparison."""
@@ -65,8 +72,11 @@ class MemoryBroker:
         self.pass_until(ms if due is None else min(ms, max(self.ms + 1, due - self._began_ms)))
 
     def _open(self) -> Cluster:
+        is_settable = config_tables(self._release).is_settable
+        config = config_of(self._release.name)
+        known = {name: text for name, text in config.items() if is_settable(name)}
         cluster = Cluster(
-            BrokerConfig(CONFIG),
+            BrokerConfig(known, self._release),
             data_dir=self._disk.directory(),
             brokers=[Node(1, HOST, PORT)],
             clock=self.clock,

@@ -9,19 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from odradek.compat.real_kafka import VERSION, RealKafka
-from odradek.wire.api.api_versions import ApiVersionsRequest
+from odradek.compat.real_kafka import RealKafka
+from odradek.emulator.base.release import Release
+from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 
 from tests.differential.engine.asker import Asker
-from tests.differential.engine.brokers import CONFIG, EmulatedBroker
+from tests.differential.engine.brokers import EmulatedBroker, config_of
 from tests.differential.engine.engine import Engine
 from tests.differential.engine.run import Run
-from tests.differential.engine.served import Served
+from tests.differential.engine.served import Served, advertised
 from tests.differential.engine.steps import Sequence as Steps
+from tests.releases.brokers import VERSIONS
 
 from .alike import changes
 from .compressors import fingerprint
-from .families import path_of, sequences_of
+from .families import path_of, release_of, sequences_of
 from .recorder import TapeRecorder
 from .take import Take, Tape
 
@@ -34,25 +36,35 @@ Print = Callable[[str], Any]
 def record(family: str, names: Sequence[str], out: Print) -> bool:
     """Record a family, or those of its sequences whose names begin so, and say what has changed.
     Returns whether Kafka and the emulator answer alike. Raises Unavailable."""
-    with RealKafka(config=CONFIG) as real, EmulatedBroker(CONFIG) as ours:
-        engine = Engine(real, ours)
+    release = release_of(family)
+    version, config = VERSIONS[release.name], config_of(release.name)
+    with RealKafka(version, config) as real, EmulatedBroker(config, release.name) as ours:
+        engine = Engine(real, ours, release=release)
         engine.quiet_s = PATIENCE_S
         engine.recorder = recorder = TapeRecorder()
-        asker = Asker(engine.sides[0].address)
-        serves = asker.ask(ApiVersionsRequest(), 0).encode(0)
-        asker.close()
+        serves = _serves(engine, release).encode(0)
         sequences = sequences_of(family, engine.served)
         run = Run(engine, out, shrinks=False)
         run.cases(each for each in sequences if not names or each.name.startswith(tuple(names)))
     path, compressed = path_of(family), fingerprint()
-    before = Tape.read(path) if path.exists() else Tape(VERSION, compressed, serves, {})
+    before = Tape.read(path) if path.exists() else Tape(version, compressed, serves, {})
     takes = kept(before.takes, recorder.takes, sequences, engine.served, out)
     if before.compressed != compressed and any(
         takes[name] is take for name, take in before.takes.items() if name in takes
     ):
         compressed = "by several"
-    Tape(VERSION, compressed, serves, takes).write(path)
+    Tape(version, compressed, serves, takes).write(path)
     return not run.found
+
+
+def _serves(engine: Engine, release: Release) -> ApiVersionsResponse:
+    """What the real one answers to ApiVersions; where there is none, what its table says."""
+    if not engine.served.serves(ApiVersionsRequest):
+        return advertised(release)
+    asker = Asker(engine.sides[0].address)
+    answer: ApiVersionsResponse = asker.ask(ApiVersionsRequest(), 0)
+    asker.close()
+    return answer
 
 
 def kept(

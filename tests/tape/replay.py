@@ -11,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.wire import Request
-from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from odradek.wire.api.api_versions import ApiVersionsResponse
 
 from tests.differential.allowed import Allowances, allowances_for
 from tests.differential.engine.engine import GRACE_S, Engine, SequenceRun
 from tests.differential.engine.results import Result
-from tests.differential.engine.served import Served
+from tests.differential.engine.served import Served, advertised
 from tests.differential.engine.side import CLOSED, Key, Side
 from tests.differential.engine.steps import Ask, Restart, Sequence, Sleep, Step, World
 
@@ -30,15 +31,18 @@ from .take import Tape
 class ReplayEngine(Engine):
     """A tape, and the emulator in process."""
 
-    def __init__(self, tape: Tape, allowances: Allowances | None = None) -> None:
+    def __init__(
+        self,
+        tape: Tape,
+        allowances: Allowances | None = None,
+        release: Release = KAFKA_4_3,
+    ) -> None:
         self.tape = tape
         first_ms = min((take.now_ms for take in tape.takes.values()), default=0)
-        self.broker = MemoryBroker(first_ms)
-        answers = (
-            ApiVersionsResponse.decode(tape.serves, 0),
-            self.broker.ask(ApiVersionsRequest(), 0),
-        )
-        self.served = Served.common(answers, ("", ""))
+        self.broker = MemoryBroker(first_ms, release)
+        real = ApiVersionsResponse.decode(tape.serves, 0)
+        ours = advertised(release)
+        self.served = Served.common((real, ours), ("", ""))
         self.allowances = allowances_for(self.served) if allowances is None else allowances
         self.compresses_otherwise = fingerprint() != tape.compressed
         self.sequences = self.requests = self.fields = 0

@@ -24,7 +24,14 @@ from tests.differential.engine.compare import NOTHING
 from tests.differential.engine.steps import Ask, Damage, Sequence
 from tests.differential.engine.transcript import transcript
 from tests.tape.alike import changes
-from tests.tape.families import family_names, path_of, recorded, sequences_of, tape_of
+from tests.tape.families import (
+    family_names,
+    path_of,
+    recorded,
+    release_of,
+    sequences_of,
+    tape_of,
+)
 from tests.tape.replay import ReplayEngine
 from tests.tape.show import show
 from tests.tape.side import Changed
@@ -48,7 +55,7 @@ def problems(engine: ReplayEngine, sequences: list[Sequence]) -> Iterator[str]:
 
 @pytest.mark.parametrize("family", recorded())
 def test_the_emulator_answers_as_kafka_did(family: str) -> None:
-    with closing(ReplayEngine(tape_of(family))) as engine:
+    with closing(ReplayEngine(tape_of(family), release=release_of(family))) as engine:
         sequences = sequences_of(family, engine.served)
         assert engine.tape.takes.keys() == {sequence.name for sequence in sequences}, RECORD
         assert list(problems(engine, sequences)) == []

@@ -12,6 +12,7 @@ from typing import Protocol
 from odradek import Emulator
 from odradek.emulator.base.release import KAFKA_4_3, release_named
 from odradek.emulator.config.release_tables import config_tables
+from odradek.emulator.releases.tables import numbers
 
 from tests.releases.brokers import VERSIONS
 
@@ -36,8 +37,17 @@ CONFIG = {
     "transaction.remove.expired.transaction.cleanup.interval.ms": _NEVER_MS,
 }
 """The configs of both brokers."""
+_CONFIG_BEFORE_3_9 = {
+    # The first look at retention cannot be put off there: nothing is old enough.
+    "log.retention.ms": "-1",
+}
 REAL_VERSIONS = VERSIONS
 """The version of the real Kafka for each release."""
+
+
+def config_of(release: str) -> dict[str, str]:
+    """The configs of both brokers of a release."""
+    return CONFIG if numbers(release) >= (3, 9) else CONFIG | _CONFIG_BEFORE_3_9
 
 
 class Broker(Protocol):

@@ -51,14 +51,7 @@ class Served:
     @classmethod
     def of_release(cls, release: Release) -> Served:
         """What a release advertises."""
-        api = ApiVersionsResponse.Api
-        answer = ApiVersionsResponse(
-            api_keys=[
-                api(api_key=key, min_version=first, max_version=last)
-                for key, (first, last) in release.advertised.items()
-            ]
-        )
-        return cls.common([answer, answer], ("", ""))
+        return cls.common([advertised(release)] * 2, ("", ""))
 
     @classmethod
     def common(cls, answers: Sequence[ApiVersionsResponse], clusters: tuple[str, ...]) -> Served:
@@ -122,6 +115,17 @@ class Served:
     def converts(self) -> bool:
         """Whether both take and give message sets of before 0.11, as releases up to 3.9 do."""
         return _converts(self.ranges)
+
+
+def advertised(release: Release) -> ApiVersionsResponse:
+    """What the table of a release says, as ApiVersions answers it."""
+    api = ApiVersionsResponse.Api
+    return ApiVersionsResponse(
+        api_keys=[
+            api(api_key=key, min_version=first, max_version=last)
+            for key, (first, last) in release.advertised.items()
+        ]
+    )
 
 
 def _common(request: type[Request], ranges: list[Range]) -> Range:

@@ -1,0 +1,315 @@
+"""`python -m tests.releases.clients`: what clients of many ages do with each release.
+
+    --client NAME   only clients whose name begins so; may be repeated
+    --release NAME  only this release; may be repeated
+    --real          ask a real broker of each release, too
+    --write         keep what was seen in clients.tsv, which docs/versions.md shows
+
+A client produces three records, reads them, and reads them as a group that commits; each step is
+`ok` or not. Old libraries are installed in directories of their own in the cache, Java clients are
+Kafka's scripts of their version. A cell is `ok`, the steps that worked, or `-`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from odradek import Emulator
+from odradek.compat.java.jars import cache_dir, classpath, jars, java
+from odradek.compat.java.jars import numbers as version_numbers
+from odradek.compat.real_kafka import RealKafka
+from odradek.emulator.releases.tables import NAMES, numbers
+
+from .brokers import VERSIONS
+
+TABLE = Path(__file__).with_suffix(".tsv")
+STEPS = ("produce", "read", "group")
+LIMIT_S = 60.0
+_RECORDS = ("one", "two", "three")
+_TRY = """
+import sys
+address, topic, group = sys.argv[1:4]
+def step(name, work):
+    try:
+        work()
+        print(name, flush=True)
+    except BaseException as error:
+        print(repr(error)[:300], file=sys.stderr, flush=True)
+"""
+_KAFKA_PYTHON = """
+from kafka import KafkaConsumer, KafkaProducer
+asked = {"api_version": tuple(map(int, sys.argv[4].split(".")))} if sys.argv[4] else {}
+def produce():
+    producer = KafkaProducer(bootstrap_servers=address, **asked)
+    for text in (b"one", b"two", b"three"):
+        producer.send(topic, text).get(20)
+    producer.close()
+def read():
+    consumer = KafkaConsumer(bootstrap_servers=address, auto_offset_reset="earliest",
+        consumer_timeout_ms=15000, **asked)
+    from kafka import TopicPartition
+    consumer.assign([TopicPartition(topic, 0)])
+    consumer.seek(TopicPartition(topic, 0), 0)
+    assert [next(consumer).value for _ in range(3)] == [b"one", b"two", b"three"]
+    consumer.close()
+def group_():
+    for offset in (0, 2):
+        consumer = KafkaConsumer(topic, bootstrap_servers=address, group_id=group,
+            auto_offset_reset="earliest", consumer_timeout_ms=15000, enable_auto_commit=False,
+            **asked)
+        for expected in range(offset, offset + 2 if offset == 0 else 3):
+            assert next(consumer).offset == expected
+            consumer.commit()
+        consumer.close()
+for name, work in (("produce", produce), ("read", read), ("group", group_)):
+    step(name, work)
+"""
+_CONFLUENT = """
+from confluent_kafka import Consumer, Producer, TopicPartition
+asked = {"bootstrap.servers": address}
+if sys.argv[4]:
+    asked |= {"api.version.request": False, "broker.version.fallback": sys.argv[4]}
+def produce():
+    failed = []
+    producer = Producer({**asked, "message.timeout.ms": 15000})
+    for text in ("one", "two", "three"):
+        producer.produce(topic, text, partition=0,
+            on_delivery=lambda error, message: error and failed.append(error))
+    assert producer.flush(20) == 0 and not failed, failed
+def polled(consumer, count):
+    import time
+    found, end = [], time.monotonic() + 20
+    while len(found) < count and time.monotonic() < end:
+        message = consumer.poll(0.5)
+        if message is not None and not message.error():
+            found.append(message.offset())
+    return found
+def read():
+    consumer = Consumer({**asked, "group.id": "none", "enable.auto.commit": False})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    assert polled(consumer, 3) == [0, 1, 2]
+    consumer.close()
+def group_():
+    for offsets in ([0, 1], [2]):
+        consumer = Consumer({**asked, "group.id": group, "auto.offset.reset": "earliest",
+            "enable.auto.commit": False})
+        consumer.subscribe([topic])
+        assert polled(consumer, len(offsets)) == offsets
+        consumer.commit(offsets=[TopicPartition(topic, 0, offsets[-1] + 1)], asynchronous=False)
+        consumer.close()
+for name, work in (("produce", produce), ("read", read), ("group", group_)):
+    step(name, work)
+"""
+_PYKAFKA = """
+from pykafka import KafkaClient
+made = KafkaClient(hosts=address, broker_version=sys.argv[4])
+def produce():
+    with made.topics[topic.encode()].get_sync_producer() as producer:
+        for text in (b"one", b"two", b"three"):
+            producer.produce(text)
+def read():
+    consumer = made.topics[topic.encode()].get_simple_consumer(consumer_timeout_ms=15000)
+    assert [consumer.consume().value for _ in range(3)] == [b"one", b"two", b"three"]
+    consumer.stop()
+def group_():
+    for offsets in ((0, 1), (2,)):
+        consumer = made.topics[topic.encode()].get_simple_consumer(
+            consumer_group=group.encode(), consumer_timeout_ms=15000)
+        assert tuple(consumer.consume().offset for _ in offsets) == offsets
+        consumer.commit_offsets()
+        consumer.stop()
+for name, work in (("produce", produce), ("read", read), ("group", group_)):
+    step(name, work)
+"""
+
+
+class Client(NamedTuple):
+    """A client: how to run it with an address, a topic, a group and a release. It prints the steps
+    that have worked."""
+
+    name: str
+    run: Callable[[str, str, str, str], set[str]]
+
+
+def clients() -> list[Client]:
+    """Every client, the newest libraries first."""
+    found = [
+        Client("kafka-python 3.0.12", _python(_KAFKA_PYTHON, lambda release: "")),
+        Client("kafka-python 3.0.12, api_version", _python(_KAFKA_PYTHON, _dotted)),
+        Client("confluent-kafka 2.16.1", _python(_CONFLUENT, lambda release: "")),
+        Client("confluent-kafka 2.16.1, broker.version.fallback", _python(_CONFLUENT, _dotted)),
+    ]
+    for version in ("2.0.2", "1.4.7"):
+        libraries = [f"kafka-python=={version}"]
+        found += [
+            Client(f"kafka-python {version}", _python(_KAFKA_PYTHON, lambda _: "", libraries)),
+            Client(
+                f"kafka-python {version}, api_version", _python(_KAFKA_PYTHON, _dotted, libraries)
+            ),
+        ]
+    found.append(Client("pykafka 2.8.0", _python(_PYKAFKA, _dotted, ["pykafka==2.8.0", "six"])))
+    for version in ("4.3.1", "3.9.2", "2.7.2", "1.1.1", "0.10.2.2", "0.8.2.2"):
+        found.append(Client(f"Java {version}", _java(version)))
+    return found
+
+
+def _dotted(release: str) -> str:
+    """A release as these libraries name it: three numbers at least."""
+    version = VERSIONS[release]
+    return version if version.startswith("0.") else ".".join(version.split(".")[:3])
+
+
+def _python(
+    script: str, named: Callable[[str], str], libraries: Sequence[str] = ()
+) -> Callable[[str, str, str, str], set[str]]:
+    def run(address: str, topic: str, group: str, release: str) -> set[str]:
+        path = {"PYTHONPATH": str(_installed(libraries))} if libraries else {}
+        command = [sys.executable, "-c", _TRY + script, address, topic, group, named(release)]
+        return _steps(command, path)
+
+    return run
+
+
+def _installed(libraries: Sequence[str]) -> Path:
+    """A directory with these, installed if it is not there."""
+    target = cache_dir() / f"python-{'-'.join(libraries).replace('==', '-')}"
+    if not target.exists():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--target", str(target)]
+        subprocess.run([*command, *libraries], check=True)
+    return target
+
+
+def _steps(command: Sequence[str], environment: dict[str, str]) -> set[str]:
+    import os
+
+    try:
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=2 * LIMIT_S,
+            env={**os.environ, **environment},
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        said = error.stdout or b""
+        return set(said.decode().split() if isinstance(said, bytes) else said.split())
+    return set(done.stdout.split())
+
+
+def _java(version: str) -> Callable[[str, str, str, str], set[str]]:
+    """Kafka's own console clients of a version."""
+    is_old, number = version_numbers(version) < (0, 9), version_numbers(version)
+    consumer = (
+        "org.apache.kafka.tools.consumer.ConsoleConsumer"
+        if number >= (4, 0)
+        else "kafka.tools.ConsoleConsumer"
+    )
+    producer = (
+        "org.apache.kafka.tools.ConsoleProducer"
+        if number >= (4, 0)
+        else "kafka.tools.ConsoleProducer"
+    )
+
+    def tool(*args: str, text: str = "") -> list[str]:
+        command = [java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath(jars(version))]
+        try:
+            done = subprocess.run(
+                [*command, *args],
+                input=text,
+                capture_output=True,
+                text=True,
+                timeout=LIMIT_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            return []
+        return [line for line in done.stdout.splitlines() if line in _RECORDS]
+
+    def run(address: str, topic: str, group: str, release: str) -> set[str]:
+        found = set()
+        servers = ["--bootstrap-server" if number >= (2, 5) else "--broker-list", address]
+        sent = "\n".join(_RECORDS) + "\n"
+        tool(producer, *servers, "--topic", topic, text=sent)
+        if is_old:
+            place = ["--topic", topic, "--partition", "0", "--offset", "-2", "--max-messages", "3"]
+            shell = ["kafka.tools.SimpleConsumerShell", "--broker-list", address]
+            return {"produce", "read"} if tool(*shell, *place) == [*_RECORDS] else found
+        limits = ["--max-messages", "3", "--timeout-ms", "20000"]
+        at = ["--bootstrap-server", address, "--topic", topic]
+        if tool(consumer, *at, "--partition", "0", "--offset", "earliest", *limits) == [*_RECORDS]:
+            found |= {"produce", "read"}
+        own = ["--from-beginning", "--consumer-property", f"group.id={group}"]
+        if tool(consumer, *at, *own, *limits) == [*_RECORDS]:
+            found.add("group")
+        return found
+
+    return run
+
+
+@contextmanager
+def _ours(release: str) -> Iterator[str]:
+    with Emulator(version=release) as kafka:
+        yield kafka.bootstrap_servers
+
+
+@contextmanager
+def _real(release: str) -> Iterator[str]:
+    with RealKafka(VERSIONS[release]) as kafka:
+        yield kafka.bootstrap_servers
+
+
+def cell(steps: set[str]) -> str:
+    """What has worked, in few words."""
+    if {*STEPS} <= steps:
+        return "ok"
+    return "+".join(each for each in STEPS if each in steps) or "-"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run what is asked for; the exit status is 1 where ours and the real one differ."""
+    parser = argparse.ArgumentParser(prog="python -m tests.releases.clients")
+    parser.add_argument("--client", action="append", default=[])
+    parser.add_argument("--release", action="append", default=[], choices=NAMES)
+    parser.add_argument("--real", action="store_true")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args(arguments)
+    seen = read_table()
+    chosen = [c for c in clients() if not given.client or c.name.startswith(tuple(given.client))]
+    differ = 0
+    for release in sorted(given.release or NAMES, key=numbers, reverse=True):
+        places = {"ours": _ours} | ({"real": _real} if given.real else {})
+        for where, place in places.items():
+            with place(release) as address:
+                for number, client in enumerate(chosen):
+                    steps = client.run(address, f"t{number}", f"g{number}", release)
+                    seen[client.name, release, where] = cell(steps)
+        for client in chosen:
+            cells = [seen.get((client.name, release, where), "?") for where in ("ours", "real")]
+            differ += given.real and cells[0] != cells[1]
+            print(f"{release:7} {client.name:48} ours {cells[0]:15} real {cells[1]}", flush=True)
+        if given.write:
+            write_table(seen)
+    return 1 if differ else 0
+
+
+def read_table() -> dict[tuple[str, str, str], str]:
+    """What was seen: client, release, "ours" or "real", to a cell."""
+    lines = TABLE.read_text().splitlines() if TABLE.exists() else []
+    rows = (line.split("\t") for line in lines)
+    return {(client, release, where): cell for client, release, where, cell in rows}
+
+
+def write_table(seen: dict[tuple[str, str, str], str]) -> None:
+    """Keep it."""
+    TABLE.write_text("".join("\t".join((*key, cell)) + "\n" for key, cell in sorted(seen.items())))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
