@@ -43,6 +43,7 @@ ENTRY_POINTS = {
     "compat/cli/journal.py": "odradek journal",
     "compat/cli/proxy.py": "odradek proxy",
     "compat/cli/repair.py": "odradek repair",
+    "compat/cli/versions.py": "odradek versions",
     "compat/cli/serving/check.py": "odradek check",
     "compat/cli/inert_configs.py": "python -m odradek.compat.cli.inert_configs",
     "fixtures/control/server.py": "odradek serve --control, kafka.control_url",
