@@ -14,6 +14,7 @@ import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import (
     ConnectionClosedError,
+    ConnectionLoss,
     NodeExistsError,
     NoNodeError,
     SessionExpiredError,
@@ -58,7 +59,7 @@ class OldConsumer:
             try:
                 self._release()
                 self._claim()
-            except (ConnectionClosedError, SessionExpiredError, ValueError):
+            except (ConnectionClosedError, ConnectionLoss, SessionExpiredError, ValueError):
                 if not self.is_closed:
                     raise
 
