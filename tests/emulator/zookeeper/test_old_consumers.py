@@ -95,7 +95,7 @@ class OldConsumer:
 
 @pytest.fixture
 def kafka() -> Iterator[Emulator]:
-    with Emulator(version="3.6", zookeeper=True, topics={TOPIC: 5}) as kafka:
+    with Emulator(version="2.7", zookeeper=True, topics={TOPIC: 5}) as kafka:
         yield kafka
 
 

@@ -17,7 +17,7 @@ from tests.emulator.zookeeper.nodes import Nodes, changed, nodes_of
 from tests.support.connection import Connection
 
 RECORDED: list[Any] = json.loads((Path(__file__).parent / "recorded.json").read_text())
-VERSION = "3.6"
+VERSION = "2.7"
 
 
 class OurGround:
@@ -75,11 +75,8 @@ def _plain(nodes: Nodes) -> Nodes:
         if path.startswith("/brokers/topics/") and value is not None:
             value, version = dict(value), 0
             value.pop("leader_epoch", None)
-            value.pop("topic_id", None)
             if "isr" in value:
                 value["isr"] = sorted(value["isr"])
-            elif value["version"] == 3:
-                value["version"] = 2
         if path == "/latest_producer_id_block":  # each broker takes one when it starts
             value, version = sorted(value), 0
         found[path] = [value, is_ephemeral, version]

@@ -26,7 +26,7 @@ ELECTIONS = "kafka.admin.PreferredReplicaLeaderElectionCommand"
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[Emulator]:
-    with Emulator(version="3.6", zookeeper=True, brokers=3) as kafka:
+    with Emulator(version="2.7", zookeeper=True, brokers=3) as kafka:
         yield kafka
 
 
