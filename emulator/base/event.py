@@ -276,6 +276,9 @@ class Event:
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: NO_DETAILS)
     """What else belongs to this kind, by name."""
+    moved: float = -1.0
+    """Of commits: real seconds, as in `until`, of the last one that had another offset than the one
+    before it."""
 
     def __str__(self) -> str:
         return f"+{self.elapsed:.3f} s  {sentence(self)}"

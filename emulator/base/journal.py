@@ -123,11 +123,15 @@ class Journal:
         if event is None:
             fields: dict[str, Any] = dict(zip(_AGAIN, key[1:], strict=True))
             fields["first_offset"] = fields["last_offset"] = offset
-            self._keep(key, self._append(kind, fields))
+            event = self._append(kind, fields)
+            event.moved = event.elapsed
+            self._keep(key, event)
         else:
             event.count += 1
             event.until = perf_counter() - self.begin
-            event.last_offset = offset
+            if offset != event.last_offset:
+                event.moved = event.until
+                event.last_offset = offset
 
     def run(
         self,

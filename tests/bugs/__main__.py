@@ -1,10 +1,14 @@
-"""python -m tests.bugs: each bug, and the same service without it, held to its promise; the table
-of docs/applications.md.
+"""python -m tests.bugs: each bug held to its promise, which it breaks, and its twin, the same
+service without the bug, which is to keep it; the table of docs/applications.md.
 
-    --only NAME    bugs whose client or name has this in it; with --write other rows stay
-    --budget 60    seconds for each
-    --rights 0     how often the services without bugs are tried
-    --write        put the table into the page
+    --only NAME       bugs whose client or name has this in it; with --write other rows stay
+    --budget 60       seconds for each bug
+    --twins 0         how often each twin is run
+    --twin-budget 15  seconds for each run of a twin
+    --twins-alone     no bugs; with --write the rows keep what they say of these
+    --write           put the table into the page
+
+What the report says of a twin that was blamed is kept in build/bugs.
 """
 
 from __future__ import annotations
@@ -18,18 +22,23 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from odradek.fixtures.promises.causes import CAUSES as KNOWN
 
-from tests.bugs.catalogue import BUGS, Bug
+from tests.bugs.catalogue import BUGS, CAUSES, Bug
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs/applications.md"
+BLAMED = ROOT / "build/bugs"
 BEGIN, END = "<!-- bugs: made by `python -m tests.bugs` -->\n", "<!-- end of bugs -->"
 CAUSE = re.compile(r"likely cause: (.*?)(?:$|\n)")
 _AFTER = re.compile(r"found after ([\d.]+) s:\n((?:  .*\n)+)")
 _RUNS = re.compile(r", in (\d+) runs?:")
-_HEADS = ("client", "bug", "what it does", "promise", "found after", "what went wrong", "told as")
-_HEAD = [f"| {' | '.join(_HEADS)} | without it: held |", "|---" * (len(_HEADS) + 1) + "|"]
-_FEWEST = 7
+_HEADS = (
+    *("client", "bug", "what it does", "promise"),
+    *("found after", "what went wrong", "likely cause", "twin held"),
+)
+_HEAD = [f"| {' | '.join(_HEADS)} |", "|---" * len(_HEADS) + "|"]
+_NOT_IT = "(not the cause) "
 
 
 class Found:
@@ -60,9 +69,8 @@ def session(
     return found.reports
 
 
-def row(bug: Bug, report: pytest.TestReport | None, right: tuple[int, int]) -> str:
+def row(bug: Bug, report: pytest.TestReport | None, held: str = "") -> str:
     """Of the table."""
-    held = f"{right[0]} of {right[1]}" if right[1] else ""
     first = f"| {bug.client} | {bug.name} | {bug.what} | `{bug.promise}` |"
     if report is None or not report.failed:
         return f"{first} not found | | | {held} |"
@@ -71,35 +79,65 @@ def row(bug: Bug, report: pytest.TestReport | None, right: tuple[int, int]) -> s
     after = _AFTER.search(told)
     seconds, wrong = (after[1], after[2]) if after else ("?", "")
     cause = CAUSE.search(report.longreprtext)
-    short = cause[1].partition(":")[0] if cause else ""
     which = "; ".join(line.strip() for line in wrong.splitlines()).replace("|", "/")
     runs = _RUNS.search(told)
     often = f" (run {runs[1]})" if runs else ""
     which = which.replace("nothing went wrong", "nothing")
-    return f"{first} {seconds} s{often} | {which} | {short} | {held} |"
+    return f"{first} {seconds} s{often} | {which} | {named(bug, cause and cause[1])} | {held} |"
 
 
-def tried(bugs: list[Bug], budget: float, times: int) -> dict[str, int]:
-    """How often each service without its bug has held."""
+def named(bug: Bug, sentence: str | None) -> str:
+    """The likely cause of a report in short, marked if that is not what the bug is."""
+    if not sentence:
+        return ""
+    is_it = any(
+        each.sentence.startswith(sentence[:_ENOUGH]) and each.name in CAUSES[bug.bug]
+        for each in KNOWN
+    )
+    return f"{'' if is_it else _NOT_IT}{sentence.partition(':')[0]}"
+
+
+_ENOUGH = 40
+
+
+def tried(bugs: Sequence[Bug], budget: float, times: int) -> dict[str, str]:
+    """How often each twin has held, of so many times."""
     held: dict[str, int] = dict.fromkeys((each.key for each in bugs), 0)
-    for _ in range(times):
+    for number in range(1, times + 1):
         reports = session([f"{each.key}-right" for each in bugs], budget)
         for name, report in reports.items():
             held[name.removesuffix("-right")] += report.passed
             if report.failed:
-                print(report.longreprtext, dict(report.sections).get("kafka_promise"))
-    return held
+                BLAMED.mkdir(parents=True, exist_ok=True)
+                told = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
+                (BLAMED / f"{name}-{number}.txt").write_text(told)
+    return {key: f"{count} of {times}" if times else "" for key, count in held.items()}
 
 
-def merged(text: str, lines: list[str], bugs: Sequence[Bug]) -> str:
-    """The page with these rows; those of other bugs stay as they are."""
+def merged(text: str, lines: list[str], bugs: Sequence[Bug], *, twins_alone: bool = False) -> str:
+    """The page with these rows; those of other bugs stay as they are. Of a row without what was
+    tried the page's stays."""
     before, _, rest = text.partition(BEGIN)
     there, _, after = rest.partition(END)
     rows = {_place(each): each for each in there.splitlines() if each.count("|") > _FEWEST}
-    rows |= {_place(each): each for each in lines}
+    for line in lines:
+        place = _place(line)
+        cells, old = _cells(line), _cells(rows.get(place, line))
+        if twins_alone:
+            cells[_FOUND:-1] = old[_FOUND:-1]
+        cells[-1] = cells[-1].strip() or old[-1].strip()
+        rows[place] = f"| {' | '.join(each.strip() for each in cells)} |".replace("  |", " |")
     places = [f"{each.client} | {each.name}" for each in bugs]
     table = [*_HEAD, *(rows[each] for each in places if each in rows)]
     return f"{before}{BEGIN}{chr(10).join(table)}\n{END}{after}"
+
+
+_FEWEST = 7
+_FOUND = 4
+
+
+def _cells(line: str) -> list[str]:
+    return line.strip().strip("|").split("|")
 
 
 def _place(line: str) -> str:
@@ -112,16 +150,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="")
     parser.add_argument("--budget", type=float, default=60)
-    parser.add_argument("--rights", type=int, default=0)
+    parser.add_argument("--twins", type=int, default=0)
+    parser.add_argument("--twin-budget", type=float, default=15)
+    parser.add_argument("--twins-alone", action="store_true")
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     bugs = [e for e in BUGS if chosen.only in f"{e.client} {e.key}"]
-    broken = session([f"{each.key}-bug" for each in bugs], chosen.budget)
-    held = tried(bugs, chosen.budget, chosen.rights)
-    lines = [row(e, broken.get(f"{e.key}-bug"), (held[e.key], chosen.rights)) for e in bugs]
+    names = [] if chosen.twins_alone else [f"{each.key}-bug" for each in bugs]
+    broken = session(names, chosen.budget) if names else {}
+    held = tried(bugs, chosen.twin_budget, chosen.twins)
+    lines = [row(e, broken.get(f"{e.key}-bug"), held[e.key]) for e in bugs]
     print("\n".join([*_HEAD, *lines]))
     if chosen.write:
-        PAGE.write_text(merged(PAGE.read_text(), lines, BUGS))
+        page = merged(PAGE.read_text(), lines, BUGS, twins_alone=chosen.twins_alone)
+        PAGE.write_text(page)
     return 0
 
 

@@ -39,6 +39,45 @@ def counts(kafka: Any) -> dict[str, int]:
 LEAST, ONCE, ORDER, STATE = "at_least_once", "exactly_once", "in_order_per_key", "state_equals"
 
 
+CAUSES = {
+    "commit_before_processing": ("committed first",),
+    "auto_commit_with_a_worker": ("committed first",),
+    "buffer_not_flushed": ("rebalance", "committed first"),
+    "position_at_revocation": ("rebalance", "committed first"),
+    "delivery_errors_ignored": ("delivery errors",),
+    "flush_for_a_moment_at_the_end": ("flush at the end", "committed first"),
+    "reads_uncommitted": ("aborted input",),
+    "partition_0_alone": ("partitions",),
+    "latest_for_a_new_group": ("the end of a new one",),
+    "seek_to_the_end_on_assign": ("the end",),
+    "poison": ("poison",),
+    "tombstones": ("tombstones",),
+    "latest_after_retention": ("after retention",),
+    "retries_0": ("retries",),
+    "longer_than_max_poll_interval": ("max.poll.interval",),
+    "one_static_id": ("static id",),
+    "batch_half_done": ("half done", "delivery errors"),
+    "offset_not_the_next": ("offset + 1",),
+    "no_transaction": ("no transaction",),
+    "offsets_outside": ("offsets outside",),
+    "fenced_producer_kept": ("after a failed transaction",),
+    "dedupe_in_memory": ("no transaction",),
+    "no_answer_in_0_3_seconds": ("late answer",),
+    "own_retry": ("retried by itself",),
+    "order_across_partitions": ("several partitions",),
+    "state_not_restored": ("state",),
+    "send_not_awaited": ("committed first",),
+    "a_task_for_each": ("committed first",),
+    "errors_gathered": ("delivery errors", "half done"),
+    "errors_caught": ("delivery errors",),
+    "isolation_by_default": ("aborted input",),
+    "latest_by_default": ("the end of a new one",),
+    "begins_at_the_end": ("the end of a new one",),
+    "not_from_the_beginning": ("the end of a new one",),
+}
+"""By bug: what the report may name as its cause, by names of the table of causes."""
+
+
 @dataclass(frozen=True)
 class Bug:
     """One of them."""
@@ -57,10 +96,15 @@ class Bug:
         return self.app.__name__
 
     @property
+    def bug(self) -> str:
+        """Of CAUSES: services of several clients may have it."""
+        bug = self.app.bug if isinstance(self.app, Program) else self.app.__name__
+        return bug.removeprefix(f"{self.client}_")
+
+    @property
     def name(self) -> str:
         """For people."""
-        bug = self.app.bug if isinstance(self.app, Program) else self.app.__name__
-        return bug.removeprefix(f"{self.client}_").replace("_", " ")
+        return self.bug.replace("_", " ")
 
     @property
     def what(self) -> str:
@@ -146,6 +190,17 @@ BUGS = (
                     ("reads_uncommitted", LEAST, "As a client of franz-go does by default"),
                     ("begins_at_the_end", LEAST, "What was there before it is never read"),
                     ("offsets_outside", ONCE, "A transaction, and CommitRecords() after it"),
+                )
+            ),
+            *(
+                ("java", "Java client", bug, promise, {}, what)
+                for bug, promise, what in (
+                    ("auto_commit_with_a_worker", LEAST, "What an executor has yet to do is done"),
+                    ("delivery_errors_ignored", LEAST, "send() without a callback, and flush()"),
+                    ("isolation_by_default", LEAST, "Consumers read what is not committed"),
+                    ("latest_by_default", LEAST, "A new group begins at the end"),
+                    ("poison", LEAST, "A record that is no JSON: it dies of it, again and again"),
+                    ("offset_not_the_next", ONCE, "sendOffsetsToTransaction() of the last one"),
                 )
             ),
             *(

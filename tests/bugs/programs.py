@@ -17,7 +17,9 @@ from functools import cache
 from pathlib import Path
 
 from odradek.compat import Unavailable
-from odradek.compat.java.jars import cache_dir
+from odradek.compat.java.jars import cache_dir, classpath, java, resolve
+from odradek.compat.java.process import JVM, QUIET, compiled
+from odradek.compat.real_kafka import VERSION
 
 from tests.bench.programs import built
 
@@ -67,4 +69,18 @@ def _js() -> list[str]:
     return [node, str(target / "app.js")]
 
 
-LANGUAGES: dict[str, Callable[[], list[str]]] = {"go": _go, "js": _js}
+@cache
+def _java() -> list[str]:
+    libraries = [
+        f"org.apache.kafka:kafka-clients:{VERSION}",
+        "com.fasterxml.jackson.core:jackson-databind:2.19.0",
+        "org.slf4j:slf4j-simple:1.7.36",
+    ]
+    archives = resolve("bugs-java", libraries)
+    texts = {each.name: each.read_text("utf-8") for each in (HERE / "java").iterdir()}
+    classes = compiled("bugs", VERSION, texts, archives)
+    path = os.pathsep.join([str(classes), classpath(archives)])
+    return [java(), *JVM, QUIET, "-cp", path, "App"]
+
+
+LANGUAGES: dict[str, Callable[[], list[str]]] = {"go": _go, "java": _java, "js": _js}

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
+from odradek.fixtures.kafka.situations.situated import SITUATIONS
 from odradek.fixtures.promises.judging import BREAKS
-from odradek.fixtures.promises.situated import SITUATIONS
 from odradek.fixtures.promises.trials import SORTS
 from odradek.fixtures.services.moments import WHATS
 

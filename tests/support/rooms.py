@@ -147,6 +147,7 @@ ROOMS = {
         users acls quotas
         process snapshots services
         crash_points situations
+        every_situation
         breakpoint left_open
         verbs proxy
         emulator
@@ -156,7 +157,7 @@ ROOMS = {
         snapshot
     """,
     "fixtures": """
-        views
+        views repeating
         advice
         services schemas
         kafka
@@ -187,7 +188,7 @@ ROOMS = {
         crash_points
     """,
     "fixtures/promises": """
-        judging situated
+        judging
         promise trials
         causes
         run
