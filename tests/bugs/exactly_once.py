@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
@@ -152,9 +153,11 @@ def own_retry(servers: str, right: bool) -> None:
             producer.produce(message.topic(), message.value(), message.key(), on_delivery=delivered)
 
     read: list[Message] = []
+    first = 0.0
     while True:
         message = taken(consumer, 0.02)
         if message is not None:
+            first = first if read else time.monotonic()
             read.append(message)
             if right:
                 writer.write(message)
@@ -162,7 +165,7 @@ def own_retry(servers: str, right: bool) -> None:
                 value = json.dumps({"id": order["id"]})
                 producer.produce("invoices", value, message.key(), on_delivery=delivered)
             producer.poll(0)
-        if read and (message is None or len(read) > 8):
+        if read and (time.monotonic() - first > 0.2 or len(read) > 50):
             writer.flush()
             for each in {each.partition(): each for each in read}.values():
                 commit(consumer, each)
@@ -211,7 +214,7 @@ def state_not_restored(servers: str, right: bool) -> None:
 
 
 def _restored(servers: str) -> dict[bytes, int]:
-    """What was written last, of each key."""
+    """What was written first, of each key."""
     config = {"group.id": f"restore-{os.getpid()}", "enable.partition.eof": True}
     reader = new_consumer(servers, **config)
     topic = reader.list_topics(COUNTS, 30).topics[COUNTS]

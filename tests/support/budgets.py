@@ -8,7 +8,7 @@ MODULES = {
     "import odradek": 1,
     "the pytest plugin": 8,
     "from odradek import Emulator": 242,
-    "the first `with Emulator()`": 254,
+    "the first `with Emulator()`": 255,
     "`odradek serve` at ready": 250,
 }
 
