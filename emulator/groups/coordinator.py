@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
+from ..base.call import Call
 from ..base.journal import Journal
 from ..base.timers import Timers
 from .classic.calls import ClassicCalls
-from .classic.effects import Answer, Token
+from .classic.group import Answer
 from .group import EMPTY, GroupListing, existing
 from .offsets.calls import OffsetCalls, Removal
 from .records import LogEntry, Record, Replayed
@@ -69,7 +70,7 @@ class Coordinator:
         self,
         *,
         topic: OffsetsTopic,
-        send: Callable[[Token, Answer], None],
+        send: Callable[[Call, Answer], None],
         timers: Timers,
         now: Callable[[], int],
         configs_of: ConfigsOf,

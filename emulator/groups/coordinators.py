@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
-    from .classic.effects import Answer
+    from .classic.group import Answer
     from .coordinator import Coordinator
     from .records import TransactionEnd
 
@@ -157,9 +157,7 @@ class Groups:
         )
 
     def _send(self, call: Call, answer: Answer) -> None:
-        from .classic.responses import send
-
         if self._held is None:
-            send(call, answer)
+            call.answer(answer)
         else:
-            self._held.append(partial(send, call, answer))
+            self._held.append(partial(call.answer, answer))

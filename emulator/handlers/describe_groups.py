@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..base.call import Call
 from ..base.turns import Slices, each_of
-from ..groups.classic.messages import GroupDescription
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
 # Bits of READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS, as Kafka 4.3 answers.
 GROUP_OPERATIONS = 3400
-_NOT_ASKED = -(2**31)
 
 
 @handles(DescribeGroupsRequest)
@@ -32,30 +30,9 @@ def describe_groups(
 
     @cache
     def group(group_id: str) -> DescribeGroupsResponse.Group:
-        (found,) = classic.describe([group_id], call.version)
-        return _group(found, GROUP_OPERATIONS if asked and not found.error else _NOT_ASKED)
+        found = classic.describe(group_id, call.version)
+        if asked and not found.error_code:
+            found.authorized_operations = GROUP_OPERATIONS
+        return found
 
     return DescribeGroupsResponse(groups=(yield from each_of(request.groups, group)))
-
-
-def _group(found: GroupDescription, operations: int) -> DescribeGroupsResponse.Group:
-    return DescribeGroupsResponse.Group(
-        error_code=found.error,
-        error_message=found.message,
-        group_id=found.group_id,
-        group_state=found.state,
-        protocol_type=found.protocol_type,
-        protocol_data=found.protocol_data,
-        members=[
-            DescribeGroupsResponse.Group.Member(
-                member_id=member.member_id,
-                group_instance_id=member.instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                member_metadata=member.metadata,
-                member_assignment=member.assignment,
-            )
-            for member in found.members
-        ],
-        authorized_operations=operations,
-    )

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..base.call import Call
-from ..groups.classic import messages
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -16,11 +15,8 @@ if TYPE_CHECKING:
 
 @handles(HeartbeatRequest)
 def heartbeat(cluster: Cluster, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
-    beat = messages.HeartbeatRequest(
-        request.member_id, request.group_instance_id, request.generation_id
-    )
     try:
-        cluster.groups.at(call.connection.node_id).classic.heartbeat(request.group_id, beat)
+        cluster.groups.at(call.connection.node_id).classic.heartbeat(request)
     except Refused as refused:
         return HeartbeatResponse(error_code=refused.error)
     return HeartbeatResponse()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.join_group import JoinGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.classic.messages import JoinRequest
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -16,19 +15,5 @@ if TYPE_CHECKING:
 
 @handles(JoinGroupRequest)
 def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Sentinel:
-    cluster.groups.at(call.node_id).classic.join(
-        call,
-        request.group_id,
-        JoinRequest(
-            version=call.version,
-            member_id=request.member_id,
-            instance_id=request.group_instance_id,
-            client_id=call.client_id,
-            client_host=f"/{call.client_host}",
-            session_timeout_ms=request.session_timeout_ms,
-            rebalance_timeout_ms=request.rebalance_timeout_ms,
-            protocol_type=request.protocol_type,
-            protocols=tuple((p.name, p.metadata) for p in request.protocols),
-        ),
-    )
+    cluster.groups.at(call.node_id).classic.join(call, request)
     return PARKED

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.leave_group import LeaveGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.classic.messages import Leaver
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -15,12 +14,5 @@ if TYPE_CHECKING:
 
 @handles(LeaveGroupRequest)
 def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sentinel:
-    if call.version < 3:
-        leavers = [Leaver(request.member_id, asked_by=call.client_id)]
-    else:
-        leavers = [
-            Leaver(m.member_id, m.group_instance_id, m.reason or "", call.client_id)
-            for m in request.members
-        ]
-    cluster.groups.at(call.node_id).classic.leave(call, request.group_id, leavers)
+    cluster.groups.at(call.node_id).classic.leave(call, request)
     return PARKED

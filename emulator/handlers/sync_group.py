@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.sync_group import SyncGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from ..groups.classic.messages import SyncRequest
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -15,17 +14,5 @@ if TYPE_CHECKING:
 
 @handles(SyncGroupRequest)
 def sync_group(cluster: Cluster, call: Call, request: SyncGroupRequest) -> Sentinel:
-    cluster.groups.at(call.node_id).classic.sync(
-        call,
-        request.group_id,
-        SyncRequest(
-            version=call.version,
-            member_id=request.member_id,
-            instance_id=request.group_instance_id,
-            generation=request.generation_id,
-            protocol_type=request.protocol_type,
-            protocol_name=request.protocol_name,
-            assignments=[(a.member_id, a.assignment) for a in request.assignments],
-        ),
-    )
+    cluster.groups.at(call.node_id).classic.sync(call, request)
     return PARKED

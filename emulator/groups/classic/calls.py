@@ -15,31 +15,26 @@ answer or raise Refused. Members that speak this protocol may ask for a group of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from ....wire.api.describe_groups import DescribeGroupsResponse
+from ....wire.api.heartbeat import HeartbeatRequest
+from ....wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+from ....wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from ....wire.api.sync_group import SyncGroupRequest
 from ....wire.errors import Error, Refused
+from ...base.call import Call
 from ..group import Group, existing
 from ..runtime import Runtime, Shard
-from . import expiry, joining, leaving, rebalance, syncing
-from .effects import Answer, Effects, Token
-from .group import ClassicGroup, restore
-from .messages import (
-    GroupDescription,
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinRequest,
-    LeaveAnswer,
-    Leaver,
-    Left,
-    SyncAnswer,
-    SyncRequest,
-)
+from . import joining, rebalance
+from .group import DEAD, Answer, ClassicGroup, Effects, refused_join, refused_sync, restore
+from .rebalance import left_member
 from .records import DECODERS, GroupRecord, GroupTombstone
-from .states import DEAD
 
 PROTOCOL_REQUIRED_SINCE = 5
+_NULL_PROTOCOL_SINCE = 7
+_MEMBERS_SINCE = 3
 GROUP_ID_NOT_FOUND_SINCE = 6
 _ID_GIVEN = Error.MEMBER_ID_REQUIRED
 
@@ -57,35 +52,48 @@ class OtherGroups:
         """Whether a new classic group may replace this one."""
         return self._makes_way and not group.members
 
-    def join(self, shard: Shard, group: Any, token: Token, request: JoinRequest) -> None:
+    def join(self, shard: Shard, group: Any, call: Call, request: JoinGroupRequest) -> None:
         """Answer a JoinGroup."""
-        self.classic.send(token, JoinAnswer(Error.INCONSISTENT_GROUP_PROTOCOL))
+        self.classic.send(call, refused_join(Error.INCONSISTENT_GROUP_PROTOCOL))
 
-    def sync(self, group: Any, token: Token, request: SyncRequest) -> None:
+    def sync(self, group: Any, call: Call, request: SyncGroupRequest) -> None:
         """Answer a SyncGroup."""
-        self.classic.send(token, SyncAnswer(Error.UNKNOWN_MEMBER_ID))
+        self.classic.send(call, refused_sync(Error.UNKNOWN_MEMBER_ID))
 
     def heartbeat(self, group: Any, request: HeartbeatRequest) -> None:
         """A Heartbeat. Raises Refused(UNKNOWN_MEMBER_ID)."""
         raise Refused(Error.UNKNOWN_MEMBER_ID)
 
-    def leave(self, shard: Shard, group: Any, token: Token, leavers: Sequence[Leaver]) -> None:
+    def leave(
+        self, shard: Shard, group: Any, call: Call, leavers: Sequence[LeaveGroupRequest.Member]
+    ) -> None:
         """Answer a LeaveGroup."""
-        unknown = Error.UNKNOWN_MEMBER_ID
-        missing = tuple(Left(one.member_id, one.instance_id, unknown) for one in leavers)
-        self.classic.send(token, LeaveAnswer(Error.NONE, missing))
+        missing = [left_member(one, Error.UNKNOWN_MEMBER_ID) for one in leavers]
+        self.classic.send(call, LeaveGroupResponse(members=missing))
 
 
 class ClassicCalls:
     """The calls of the classic protocol, and the classic groups themselves."""
 
-    def __init__(self, runtime: Runtime, send: Callable[[Token, Answer], None]) -> None:
+    def __init__(self, runtime: Runtime, send: Callable[[Call, Answer], None]) -> None:
         self.group_class = ClassicGroup
         self.decoders = DECODERS
-        self.send = send
+        self._send = send
         self._runtime = runtime
         self._others: dict[type, OtherGroups] = {}
         runtime.register_type(self)
+
+    def send(self, call: Call, answer: Answer) -> None:
+        """Answer a Join, Sync or Leave in the form of its version."""
+        if isinstance(answer, JoinGroupResponse):
+            if answer.protocol_name is None and call.version < _NULL_PROTOCOL_SINCE:
+                answer.protocol_name = ""
+        elif isinstance(answer, LeaveGroupResponse) and call.version < _MEMBERS_SINCE:
+            # One member, whose error is at the top level.
+            errors = [answer.error_code, *(left.error_code for left in answer.members)]
+            answer.error_code = next((error for error in errors if error), 0)
+            answer.members = []
+        self._send(call, answer)
 
     def register(self, group_class: type, protocol: OtherGroups) -> None:
         """Have groups of another type answer the members that speak this protocol."""
@@ -93,49 +101,48 @@ class ClassicCalls:
 
     # What members ask
 
-    def join(self, token: Token, group_id: str, request: JoinRequest) -> None:
+    def join(self, call: Call, request: JoinGroupRequest) -> None:
         """JoinGroup."""
+        group_id = request.group_id
         try:
-            shard = self._check_join(group_id, request)
+            shard = self._check_join(request)
         except Refused as refusal:
             # Kafka repeats the member id only if the fault is the request's.
             is_faulty = refusal.error in (Error.INVALID_GROUP_ID, Error.INVALID_SESSION_TIMEOUT)
-            self.send(token, JoinAnswer(refusal.error, request.member_id if is_faulty else ""))
+            self.send(call, refused_join(refusal.error, request.member_id if is_faulty else ""))
             return
-        if request.version == 0:  # before KIP-62 one timeout served as both
-            request = replace(request, rebalance_timeout_ms=request.session_timeout_ms)
         group = shard.groups.get(group_id)
         other = self._others.get(type(group))
         if isinstance(group, ClassicGroup):
-            self.carry_out(group, joining.join(group, token, request, self._runtime.now()))
+            self.carry_out(group, joining.join(group, call, request, self._runtime.now()))
         elif other is not None and not other.makes_way(group):
-            other.join(shard, group, token, request)
+            other.join(shard, group, call, request)
         elif request.member_id:
             if group is not None:  # it makes way though nobody comes in
                 shard.vanish(group_id)
                 self._runtime.clear_deadline(group_id)
-            self.send(token, JoinAnswer(Error.UNKNOWN_MEMBER_ID, request.member_id))
+            self.send(call, refused_join(Error.UNKNOWN_MEMBER_ID, request.member_id))
         else:
-            self._join_new(shard, token, group_id, request)
+            self._join_new(shard, call, request)
 
-    def _check_join(self, group_id: str, request: JoinRequest) -> Shard:
+    def _check_join(self, request: JoinGroupRequest) -> Shard:
         settings = self._runtime.settings
-        if not group_id:
+        if not request.group_id:
             raise Refused(Error.INVALID_GROUP_ID)
         shortest, longest = settings.min_session_timeout_ms, settings.max_session_timeout_ms
         if not shortest <= request.session_timeout_ms <= longest:
             raise Refused(Error.INVALID_SESSION_TIMEOUT)
-        return self._runtime.shard_for(group_id)
+        return self._runtime.shard_for(request.group_id)
 
-    def _join_new(self, shard: Shard, token: Token, group_id: str, request: JoinRequest) -> None:
-        now = self._runtime.now()
+    def _join_new(self, shard: Shard, call: Call, request: JoinGroupRequest) -> None:
+        group_id, now = request.group_id, self._runtime.now()
         before = shard.groups.get(group_id)
         # A group that makes way is deleted; its offsets stay.
         records = [] if before is None else [*before.tombstones()]
         group = self.create(shard, group_id, now)
         if self._runtime.settings.writes_new_groups:
             records.append(group.record())
-        effects = joining.join(group, token, request, now)
+        effects = joining.join(group, call, request, now)
         try:
             if records:
                 self._runtime.write(group_id, records)
@@ -145,36 +152,36 @@ class ClassicCalls:
             else:
                 shard.groups[group_id] = before
             # A new member without an id is told it before the write, and is not known then.
-            given_id = [each for each in effects.answers if each[1].error == _ID_GIVEN]
-            self.send(*(given_id[0] if given_id else (token, JoinAnswer(refusal.error))))
+            given_id = [each for each in effects.answers if each[1].error_code == _ID_GIVEN]
+            self.send(*(given_id[0] if given_id else (call, refused_join(refusal.error))))
             return
         self.carry_out(group, effects)
 
-    def sync(self, token: Token, group_id: str, request: SyncRequest) -> None:
+    def sync(self, call: Call, request: SyncGroupRequest) -> None:
         """SyncGroup."""
         try:
-            group = self._group_to_sync(group_id, request)
+            group = self._group_to_sync(call, request)
         except Refused as refusal:
-            self.send(token, SyncAnswer(refusal.error))
+            self.send(call, refused_sync(refusal.error))
             return
         if isinstance(group, ClassicGroup):
-            self.carry_out(group, syncing.sync(group, token, request, self._runtime.now()))
+            self.carry_out(group, rebalance.sync(group, call, request, self._runtime.now()))
         else:
-            self._others[type(group)].sync(group, token, request)
+            self._others[type(group)].sync(group, call, request)
 
-    def _group_to_sync(self, group_id: str, request: SyncRequest) -> Group:
-        if request.version >= PROTOCOL_REQUIRED_SINCE and (
+    def _group_to_sync(self, call: Call, request: SyncGroupRequest) -> Group:
+        if call.version >= PROTOCOL_REQUIRED_SINCE and (
             request.protocol_type is None or request.protocol_name is None
         ):
             raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
-        group = self._shard(group_id).groups.get(group_id)
+        group = self._shard(request.group_id).groups.get(request.group_id)
         if group is None:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
         return group
 
-    def heartbeat(self, group_id: str, request: HeartbeatRequest) -> None:
+    def heartbeat(self, request: HeartbeatRequest) -> None:
         """Heartbeat. Raises Refused with the error to answer."""
-        runtime = self._runtime
+        runtime, group_id = self._runtime, request.group_id
         if not group_id:
             raise Refused(Error.INVALID_GROUP_ID)
         try:
@@ -193,22 +200,24 @@ class ClassicCalls:
         finally:
             runtime.note_deadline(group)
 
-    def leave(self, token: Token, group_id: str, leavers: Sequence[Leaver]) -> None:
-        """LeaveGroup; answered before this returns."""
+    def leave(self, call: Call, request: LeaveGroupRequest) -> None:
+        """LeaveGroup, of one member or of several; answered before this returns."""
+        leavers = request.members
+        if call.version < _MEMBERS_SINCE:
+            leavers = [LeaveGroupRequest.Member(member_id=request.member_id)]
         try:
-            shard = self._shard(group_id)
+            shard = self._shard(request.group_id)
         except Refused as refusal:
-            self.send(token, LeaveAnswer(refusal.error))
+            self.send(call, LeaveGroupResponse(error_code=refusal.error))
             return
-        group = shard.groups.get(group_id)
+        group = shard.groups.get(request.group_id)
         if group is None:
-            unknown = Error.UNKNOWN_MEMBER_ID
-            missing = tuple(Left(one.member_id, one.instance_id, unknown) for one in leavers)
-            self.send(token, LeaveAnswer(Error.NONE, missing))
+            missing = [left_member(one, Error.UNKNOWN_MEMBER_ID) for one in leavers]
+            self.send(call, LeaveGroupResponse(members=missing))
         elif isinstance(group, ClassicGroup):
-            self.carry_out(group, leaving.leave(group, token, leavers, self._runtime.now()))
+            self.carry_out(group, rebalance.leave(group, call, leavers, self._runtime.now()))
         else:
-            self._others[type(group)].leave(shard, group, token, leavers)
+            self._others[type(group)].leave(shard, group, call, leavers)
 
     def _shard(self, group_id: str) -> Shard:
         if not group_id:
@@ -217,23 +226,25 @@ class ClassicCalls:
 
     # What administrators ask
 
-    def describe(self, group_ids: Iterable[str], version: int) -> list[GroupDescription]:
-        """DescribeGroups: one description each, in their order. A missing group is Dead, and from
-        v6 on an error too."""
-        return [self._describe_one(group_id, version) for group_id in group_ids]
-
-    def _describe_one(self, group_id: str, version: int) -> GroupDescription:
+    def describe(self, group_id: str, version: int) -> DescribeGroupsResponse.Group:
+        """DescribeGroups, of one group. A missing group is Dead, and from v6 on an error too."""
         try:
             group = existing(group_id, self._runtime.shard_for(group_id).visible(group_id))
             if isinstance(group, ClassicGroup):
                 return group.describe()
             raise Refused(Error.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a classic group.")
         except Refused as refusal:
-            if refusal.error is not Error.GROUP_ID_NOT_FOUND:
-                return GroupDescription(group_id, refusal.error)
-            if version < GROUP_ID_NOT_FOUND_SINCE:
-                return GroupDescription(group_id, state=DEAD)
-            return GroupDescription(group_id, refusal.error, refusal.message, DEAD)
+            is_missing = refusal.error is Error.GROUP_ID_NOT_FOUND
+            is_error = not is_missing or version >= GROUP_ID_NOT_FOUND_SINCE
+            return DescribeGroupsResponse.Group(
+                error_code=refusal.error if is_error else Error.NONE,
+                error_message=refusal.message if is_missing and is_error else None,
+                group_id=group_id,
+                group_state=DEAD if is_missing else "",
+                protocol_type="",
+                protocol_data="",
+                members=[],
+            )
 
     def rebalance(self, group: ClassicGroup) -> None:
         """Begin a round, unless one has begun: members are told by their next heartbeats."""
@@ -245,7 +256,7 @@ class ClassicCalls:
     def end_session(self, group: ClassicGroup, member_id: str) -> None:
         """A member's session is over now. Raises Refused: UNKNOWN_MEMBER_ID,
         REBALANCE_IN_PROGRESS."""
-        self.carry_out(group, expiry.end_session(group, member_id, self._runtime.now()))
+        self.carry_out(group, rebalance.end_session(group, member_id, self._runtime.now()))
 
     # What becomes of groups
 
@@ -283,7 +294,7 @@ class ClassicCalls:
 
     def due(self, shard: Shard, group: ClassicGroup, now: int) -> None:
         """The first deadline has passed."""
-        self.carry_out(group, expiry.expire_first(group, now))
+        self.carry_out(group, rebalance.expire_first(group, now))
 
     def resigned(self, group: ClassicGroup, now: int) -> None:
         """The partition has moved away: parked requests are answered NOT_COORDINATOR."""
@@ -291,13 +302,13 @@ class ClassicCalls:
 
     def close(self, group: ClassicGroup, error: Error, now: int) -> None:
         """End a group: its parked requests are answered `error`."""
-        for token, answer in group.close(error, now).answers:
-            self.send(token, answer)
+        for call, answer in group.close(error, now).answers:
+            self.send(call, answer)
 
     def interrupt(self, group: ClassicGroup, error: Error) -> None:
         """A group goes on, but its parked requests are answered `error`."""
-        for token, answer in group.interrupt(error).answers:
-            self.send(token, answer)
+        for call, answer in group.interrupt(error).answers:
+            self.send(call, answer)
 
     def carry_out(self, group: ClassicGroup, effects: Effects) -> None:
         """Write, tell the group whether that succeeded, then answer. The answers are sent last and
@@ -306,8 +317,8 @@ class ClassicCalls:
         step: Effects | None = effects
         while step is not None:
             error = Error.NONE
-            for told in step.told:
-                self._runtime.events.add(group.group_id, *told)
+            for event in step.events:
+                self._runtime.events.add(group.group_id, *event)
             if step.appends:
                 try:
                     self._runtime.write(group.group_id, step.appends)
@@ -317,5 +328,5 @@ class ClassicCalls:
             if step is not None:
                 answers = answers + step.answers
         self._runtime.note_deadline(group)
-        for token, answer in answers:
-            self.send(token, answer)
+        for call, answer in answers:
+            self.send(call, answer)

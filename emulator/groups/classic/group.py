@@ -1,9 +1,24 @@
-"""A classic consumer group: its state, and the small steps that every larger one is made of.
+"""The states of a classic group, and the allowed transitions.
 
-The larger steps stand beside this module, one idea each, as functions of a group: `joining`,
-`static_members`, `rebalance`, `syncing`, `leaving`, `expiry`. They are synchronous, take `now`, and
-return what is to be written and answered (`Effects`) without doing either. Times are milliseconds;
-timestamps count from 1970.
+The table is Kafka's; `picture()` returns it as text. Source: the group coordinator's classic group
+states (KIP-62, KIP-134 and KIP-345 describe the behaviour).
+
+What a call to a classic group leads to, in the order in which it has to happen.
+
+1. The records in `appends` are written, as one batch.
+2. `then`, if set, is called with the result of the write (Error.NONE, or the error to answer) and
+   returns further effects. Whatever depends on the write is decided there and only there, so a
+   refused write loses nothing.
+3. `answers` are sent, those of the first effects before those of the further ones. An answer in the
+   first effects does not depend on the write.
+
+`events` are logged, those of the first effects before anything is written.
+
+A classic consumer group: its state, and the small steps that every larger one is made of.
+
+The larger steps stand beside this module, as functions of a group: `joining`, `rebalance`. They are
+synchronous, take `now`, and return what is to be written and answered (`Effects`) without doing
+either. Times are milliseconds; timestamps count from 1970.
 
 Not emulated: a parked request whose connection closes stays parked, as on a real broker. A member
 that repeats a parked Join or Sync elsewhere is answered there; the first request gets no answer.
@@ -11,35 +26,125 @@ that repeats a parked Join or Sync elsewhere is answered there; the first reques
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from enum import Enum
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+from typing import Any, NamedTuple
 
+from ....wire.api.describe_groups import DescribeGroupsResponse
+from ....wire.api.heartbeat import HeartbeatRequest
+from ....wire.api.join_group import JoinGroupResponse
+from ....wire.api.leave_group import LeaveGroupResponse
+from ....wire.api.sync_group import SyncGroupResponse
 from ....wire.errors import Error, Refused
+from ...base.call import Call
 from ...base.timers import Deadlines
 from ..group import CommitRequest, GroupListing
+from ..records import Record
 from ..runtime import random_uuid
 from ..settings import GroupSettings
 from .consumer_protocol import Malformed, subscribed_topics
-from .effects import Effects, Token
-from .members import Member, Roster
-from .messages import (
-    GroupDescription,
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinMember,
-    MemberDescription,
-    SyncAnswer,
-)
+from .members import NO_MEMBER, Member, Roster
 from .records import GroupRecord, GroupTombstone, MemberRecord
-from .states import (
-    COMPLETING_REBALANCE,
-    DEAD,
-    EMPTY,
-    PREPARING_REBALANCE,
-    STABLE,
-    GroupState,
-    may_become,
-)
+
+
+class GroupState(StrEnum):
+    """A state, by the name that DescribeGroups and ListGroups show."""
+
+    EMPTY = "Empty"
+    PREPARING_REBALANCE = "PreparingRebalance"
+    COMPLETING_REBALANCE = "CompletingRebalance"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+
+EMPTY = GroupState.EMPTY
+PREPARING_REBALANCE = GroupState.PREPARING_REBALANCE
+COMPLETING_REBALANCE = GroupState.COMPLETING_REBALANCE
+STABLE = GroupState.STABLE
+DEAD = GroupState.DEAD
+
+TRANSITIONS: dict[GroupState, dict[GroupState, str]] = {
+    EMPTY: {
+        PREPARING_REBALANCE: "a first member joins",
+        DEAD: "deleted, expired, or its partition moved away",
+    },
+    PREPARING_REBALANCE: {
+        COMPLETING_REBALANCE: "all have joined, or time is up: a new generation",
+        EMPTY: "nobody is left: a new generation without members",
+        DEAD: "its partition moved away",
+    },
+    COMPLETING_REBALANCE: {
+        STABLE: "the leader's assignment is written",
+        PREPARING_REBALANCE: "someone joins, changes, leaves, dies or does not sync",
+        DEAD: "its partition moved away",
+    },
+    STABLE: {
+        PREPARING_REBALANCE: "someone joins, changes, leaves, dies or did not sync; leader rejoins",
+        DEAD: "its partition moved away",
+    },
+    DEAD: {},
+}
+
+
+def may_become(before: GroupState, after: GroupState) -> bool:
+    """True if a group in state `before` may move to state `after`."""
+    return after in TRANSITIONS[before]
+
+
+def picture() -> str:
+    """The table as text, one transition a line."""
+    width = max(len(state) for state in GroupState)
+    lines = []
+    for before, targets in TRANSITIONS.items():
+        if not targets:
+            lines.append(f"{before:<{width}}  (final)")
+        for after, reason in targets.items():
+            lines.append(f"{before:<{width}} -> {after:<{width}}  {reason}")
+    return "\n".join(lines)
+
+
+Answer = JoinGroupResponse | SyncGroupResponse | LeaveGroupResponse
+
+
+def refused_join(error: Error, member_id: str = NO_MEMBER) -> JoinGroupResponse:
+    """The answer to a Join that is refused."""
+    return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name=None)
+
+
+def refused_sync(error: Error) -> SyncGroupResponse:
+    """The answer to a Sync that is refused."""
+    return SyncGroupResponse(error_code=error)
+
+
+class GroupEvent(NamedTuple):
+    """An event of a group (base/event.py)."""
+
+    kind: str
+    member: Member | None
+    reason: str
+    details: dict[str, Any]
+
+
+@dataclass(slots=True)
+class Effects:
+    """Records to write, answers to send, and events to log."""
+
+    answers: list[tuple[Call, Answer]] = field(default_factory=list)
+    appends: list[Record] = field(default_factory=list)
+    then: Callable[[Error], Effects] | None = None
+    events: list[GroupEvent] = field(default_factory=list)
+
+    def answer(self, call: Call, answer: Answer) -> None:
+        """Add one answer."""
+        self.answers.append((call, answer))
+
+    def log(
+        self, kind: str, member: Member | None = None, reason: str = "", **details: Any
+    ) -> None:
+        """Something has happened to the group, or to one of its members."""
+        self.events.append(GroupEvent(kind, member, reason, details))
+
 
 CLASSIC = "classic"
 CONSUMER = "consumer"
@@ -77,8 +182,8 @@ class ClassicGroup:
         # Ids that were answered with MEMBER_ID_REQUIRED and have not joined since.
         self.pending: set[str] = set()
         # Parked requests by member id, in the order in which they came.
-        self.joins: dict[str, Token] = {}
-        self.syncs: dict[str, Token] = {}
+        self.joins: dict[str, Call] = {}
+        self.syncs: dict[str, Call] = {}
         # Members whose Join has been answered and who have not sent a Sync since.
         self.unsynced: set[str] = set()
         # What the members subscribe to; None if that cannot be known.
@@ -144,40 +249,48 @@ class ClassicGroup:
         client joins again. (A real broker never answers the parked Sync of a member that another
         connection removes, so the client waits for its request timeout; ours need not.)"""
         if member_id in self.joins:
-            effects.answer(self.joins.pop(member_id), JoinAnswer(Error.UNKNOWN_MEMBER_ID))
+            effects.answer(self.joins.pop(member_id), refused_join(Error.UNKNOWN_MEMBER_ID))
         if member_id in self.syncs:
-            effects.answer(self.syncs.pop(member_id), SyncAnswer(Error.UNKNOWN_MEMBER_ID))
+            effects.answer(self.syncs.pop(member_id), refused_sync(Error.UNKNOWN_MEMBER_ID))
         self.remove(member_id)
 
     def answer_syncs(self, error: Error, effects: Effects, now: int) -> None:
         """Answer every parked Sync: with its assignment, or with an error. Either restarts the
         member's session, which did not count while the member was waiting."""
-        for member_id, token in self.syncs.items():
+        for member_id, call in self.syncs.items():
             member = self.roster[member_id]
-            effects.answer(token, SyncAnswer(error) if error else self.assignment_of(member))
+            effects.answer(call, refused_sync(error) if error else self.assignment_of(member))
             self.touch(member, now)
         self.syncs.clear()
 
-    def assignment_of(self, member: Member) -> SyncAnswer:
+    def assignment_of(self, member: Member) -> SyncGroupResponse:
         """The answer to a Sync that succeeds."""
-        return SyncAnswer(Error.NONE, self.protocol_type, self.protocol_name, member.assignment)
-
-    def joined(self, member: Member, members: Iterable[JoinMember] = ()) -> JoinAnswer:
-        """The answer to a Join that succeeds, in the current generation."""
-        return JoinAnswer(
-            Error.NONE,
-            member.member_id,
-            self.generation,
-            self.protocol_type,
-            self.protocol_name,
-            self.leader or "",
-            members=tuple(members),
+        return SyncGroupResponse(
+            protocol_type=self.protocol_type,
+            protocol_name=self.protocol_name,
+            assignment=member.assignment,
         )
 
-    def members_for_leader(self) -> tuple[JoinMember, ...]:
-        """All members with their metadata, which only the leader is sent."""
+    def joined(self, member: Member, *, shows_members: bool = False) -> JoinGroupResponse:
+        """The answer to a Join that succeeds, in the current generation. Only the leader is sent
+        all members with their metadata."""
         name = self.protocol_name
-        return tuple(JoinMember(m.member_id, m.instance_id, m.metadata(name)) for m in self.roster)
+        part = JoinGroupResponse.Member
+        return JoinGroupResponse(
+            generation_id=self.generation,
+            protocol_type=self.protocol_type,
+            protocol_name=name,
+            leader=self.leader or "",
+            member_id=member.member_id,
+            members=[
+                part(
+                    member_id=each.member_id,
+                    group_instance_id=each.instance_id,
+                    metadata=each.metadata(name),
+                )
+                for each in (self.roster if shows_members else ())
+            ],
+        )
 
     def learn_topics(self) -> None:
         """Read what the members of the current generation subscribe to."""
@@ -199,8 +312,8 @@ class ClassicGroup:
     def heartbeat(self, request: HeartbeatRequest, now: int) -> None:
         """Heartbeat (semantics G9). Raises Refused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
         ILLEGAL_GENERATION, or REBALANCE_IN_PROGRESS, which counts as a sign of life too."""
-        member = self.check_member(request.member_id, request.instance_id)
-        if request.generation != self.generation:
+        member = self.check_member(request.member_id, request.group_instance_id)
+        if request.generation_id != self.generation:
             raise Refused(Error.ILLEGAL_GENERATION)
         self.deadlines.set(member.member_id, now + member.session_timeout_ms)
         if self.state is PREPARING_REBALANCE:
@@ -254,9 +367,9 @@ class ClassicGroup:
         """All parked requests are answered `error`; their members may ask again."""
         effects = Effects()
         for member_id, join in self.joins.items():
-            effects.answer(join, JoinAnswer(error, member_id))
+            effects.answer(join, refused_join(error, member_id))
         for sync in self.syncs.values():
-            effects.answer(sync, SyncAnswer(error))
+            effects.answer(sync, refused_sync(error))
         self.joins.clear()
         self.syncs.clear()
         return effects
@@ -267,25 +380,25 @@ class ClassicGroup:
         self.move(DEAD, now)
         return effects
 
-    def describe(self) -> GroupDescription:
-        """DescribeGroups (semantics G13)."""
+    def describe(self) -> DescribeGroupsResponse.Group:
+        """DescribeGroups (semantics G13); metadata is shown while the group is Stable."""
         stable = self.state is STABLE
-        return GroupDescription(
-            self.group_id,
-            state=self.state,
+        return DescribeGroupsResponse.Group(
+            group_id=self.group_id,
+            group_state=self.state,
             protocol_type=self.protocol_type or "",
             protocol_data=(self.protocol_name or "") if stable else "",
-            members=tuple(
-                MemberDescription(
-                    member.member_id,
-                    member.instance_id,
-                    member.client_id,
-                    member.client_host,
-                    member.metadata(self.protocol_name) if stable else b"",
-                    member.assignment,
+            members=[
+                DescribeGroupsResponse.Group.Member(
+                    member_id=member.member_id,
+                    group_instance_id=member.instance_id,
+                    client_id=member.client_id,
+                    client_host=member.client_host,
+                    member_metadata=member.metadata(self.protocol_name) if stable else b"",
+                    member_assignment=member.assignment,
                 )
                 for member in self.roster
-            ),
+            ],
         )
 
     def listing(self) -> GroupListing:

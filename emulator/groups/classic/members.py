@@ -10,11 +10,31 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ....wire.api.join_group import JoinGroupRequest
 from ....wire.errors import Error, Refused
+from ...base.call import Call
 from ...base.java_order import hash_map_order
+
+NO_GENERATION = -1
+NO_MEMBER = ""
 
 Protocols = tuple[tuple[str, bytes], ...]
 """The names of protocols and their metadata, in a member's order of preference."""
+
+
+def protocols_of(request: JoinGroupRequest) -> Protocols:
+    """What a member offers that joins."""
+    return tuple((each.name, each.metadata) for each in request.protocols)
+
+
+def rebalance_timeout_of(call: Call, request: JoinGroupRequest) -> int:
+    """In milliseconds. Before KIP-62 one timeout served as both."""
+    return request.rebalance_timeout_ms if call.version > 0 else request.session_timeout_ms
+
+
+def host_of(call: Call) -> str:
+    """The client's host as it is stored and shown."""
+    return f"/{call.client_host}"
 
 
 @dataclass(slots=True)

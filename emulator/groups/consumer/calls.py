@@ -16,10 +16,8 @@ from ....wire import random_id
 from ....wire.errors import Error, Refused
 from ....wire.primitives import id_text
 from ..classic.calls import ClassicCalls
-from ..classic.effects import Effects
-from ..classic.group import ClassicGroup
+from ..classic.group import EMPTY, ClassicGroup, Effects
 from ..classic.rebalance import begin
-from ..classic.states import EMPTY
 from ..group import Group
 from ..modern.calls import ModernCalls
 from ..modern.events import LEFT, Departure

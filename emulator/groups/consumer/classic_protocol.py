@@ -21,7 +21,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ....wire.api.heartbeat import HeartbeatRequest
+from ....wire.api.join_group import JoinGroupRequest, JoinGroupResponse
+from ....wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse
+from ....wire.api.sync_group import SyncGroupRequest, SyncGroupResponse
 from ....wire.errors import Error, Refused
+from ...base.call import Call
 from ..classic.calls import OtherGroups
 from ..classic.consumer_protocol import (
     Malformed,
@@ -29,20 +34,10 @@ from ..classic.consumer_protocol import (
     read_subscription,
     write_assignment,
 )
-from ..classic.effects import Token
-from ..classic.group import CONSUMER
+from ..classic.group import CONSUMER, refused_join, refused_sync
 from ..classic.joining import MEMBER_ID_REQUIRED_SINCE
-from ..classic.messages import (
-    NO_MEMBER,
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinRequest,
-    LeaveAnswer,
-    Leaver,
-    Left,
-    SyncAnswer,
-    SyncRequest,
-)
+from ..classic.members import NO_MEMBER, host_of, protocols_of, rebalance_timeout_of
+from ..classic.rebalance import left_member
 from ..modern.events import KICKED, LEFT
 from ..modern.group import Due
 from ..modern.heartbeat import GroupTimes
@@ -67,21 +62,23 @@ class ClassicMembers(OtherGroups):
         self._runtime = runtime
         self._calls = calls
 
-    def join(self, shard: Shard, group: ConsumerGroup, token: Token, request: JoinRequest) -> None:
+    def join(
+        self, shard: Shard, group: ConsumerGroup, call: Call, request: JoinGroupRequest
+    ) -> None:
         """Answer a JoinGroup."""
-        joining = _Joining(group, request, self._runtime.new_uuid())
+        joining = _Joining(group, call, request, self._runtime.new_uuid())
         try:
             if joining.needs_id():
-                answer = JoinAnswer(Error.MEMBER_ID_REQUIRED, joining.member_id)
-                self.classic.send(token, answer)
+                answer = refused_join(Error.MEMBER_ID_REQUIRED, joining.member_id)
+                self.classic.send(call, answer)
                 return
             answer = self._joined(shard, group, joining)
         except Refused as refusal:
-            answer = JoinAnswer(refusal.error)
+            answer = refused_join(refusal.error)
         self._runtime.note_deadline(shard.groups[group.group_id])
-        self.classic.send(token, answer)
+        self.classic.send(call, answer)
 
-    def _joined(self, shard: Shard, group: ConsumerGroup, joining: _Joining) -> JoinAnswer:
+    def _joined(self, shard: Shard, group: ConsumerGroup, joining: _Joining) -> JoinGroupResponse:
         now, records = self._runtime.now(), joining.records
         step = joining.step(self._calls.times_of(group.group_id), now)
         replaced = joining.replaced
@@ -115,40 +112,48 @@ class ClassicMembers(OtherGroups):
             shard, group, [*staying, member], rebalances=rebalances, first=records, gone=gone
         )
 
-    def sync(self, group: ConsumerGroup, token: Token, request: SyncRequest) -> None:
+    def sync(self, group: ConsumerGroup, call: Call, request: SyncGroupRequest) -> None:
         """Answer a SyncGroup."""
         try:
             answer = _sync(group, request, self._runtime.now())
         except Refused as refusal:
-            answer = SyncAnswer(refusal.error)
+            answer = refused_sync(refusal.error)
         self._runtime.note_deadline(group)
-        self.classic.send(token, answer)
+        self.classic.send(call, answer)
 
     def heartbeat(self, group: ConsumerGroup, request: HeartbeatRequest) -> None:
         """A Heartbeat. Raises Refused with the error to answer."""
         _heartbeat(group, request, self._runtime.now())
 
     def leave(
-        self, shard: Shard, group: ConsumerGroup, token: Token, leavers: Sequence[Leaver]
+        self,
+        shard: Shard,
+        group: ConsumerGroup,
+        call: Call,
+        leavers: Sequence[LeaveGroupRequest.Member],
     ) -> None:
         """Answer a LeaveGroup."""
-        going, answers = named_by_leave_group(group, leavers)
+        going, answers = _leaving(group, leavers)
+        is_own = not leavers or call.client_id in {each.client_id for each in going}
         try:
-            asked_by = {each.asked_by for each in leavers} - {None}
-            is_own = asked_by <= {each.client_id for each in going}
             self._calls.remove(shard, group, going, LEFT if is_own else KICKED)
         except Refused as refusal:
-            self.classic.send(token, LeaveAnswer(refusal.error))
+            self.classic.send(call, LeaveGroupResponse(error_code=refusal.error))
             return
-        self.classic.send(token, LeaveAnswer(Error.NONE, answers))
+        self.classic.send(call, LeaveGroupResponse(members=answers))
 
 
 class _Joining:
     """A JoinGroup being answered; `member_id` is the request's, or a new one."""
 
-    def __init__(self, group: ConsumerGroup, request: JoinRequest, new_id: str) -> None:
+    def __init__(
+        self, group: ConsumerGroup, call: Call, request: JoinGroupRequest, new_id: str
+    ) -> None:
         self.group = group
+        self.call = call
         self.request = request
+        self.protocols = protocols_of(request)
+        self.rebalance_timeout_ms = rebalance_timeout_of(call, request)
         self.is_unknown = request.member_id == NO_MEMBER
         self.member_id = new_id if self.is_unknown else request.member_id
         self.records: list[MessageRecord] = []
@@ -161,15 +166,15 @@ class _Joining:
         GROUP_MAX_SIZE_REACHED, INCONSISTENT_GROUP_PROTOCOL."""
         may_join_classic(self.group)
         check_room(self.group, self.member_id)
-        names = [name for name, _ in self.request.protocols]
+        names = [name for name, _ in self.protocols]
         if self.request.protocol_type != CONSUMER or not _is_common(self.group, names):
             raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
-        is_dynamic = self.request.instance_id is None
-        return self.is_unknown and is_dynamic and self.request.version >= MEMBER_ID_REQUIRED_SINCE
+        is_dynamic = self.request.group_instance_id is None
+        return self.is_unknown and is_dynamic and self.call.version >= MEMBER_ID_REQUIRED_SINCE
 
     def before(self) -> ConsumerMember:
         """The member until now. Raises Refused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID."""
-        group, instance_id = self.group, self.request.instance_id
+        group, instance_id = self.group, self.request.group_instance_id
         if instance_id is None:
             return group.members.get(self.member_id) or ConsumerMember(self.member_id)
         holder = group.instance(instance_id)
@@ -185,17 +190,17 @@ class _Joining:
         before = self.before()
         told = self.subscription()
         request = self.request
-        timeout = request.rebalance_timeout_ms
+        timeout = self.rebalance_timeout_ms
         after = replace(
             before,
-            instance_id=before.instance_id or request.instance_id,
+            instance_id=before.instance_id or request.group_instance_id,
             rack_id=before.rack_id if told.rack_id is None else told.rack_id,
             rebalance_timeout_ms=before.rebalance_timeout_ms if timeout == -1 else timeout,
             names=told.names,
             regex="",
-            client_id=request.client_id,
-            client_host=request.client_host,
-            classic=ClassicSide(request.session_timeout_ms, request.protocols),
+            client_id=self.call.client_id,
+            client_host=host_of(self.call),
+            classic=ClassicSide(request.session_timeout_ms, self.protocols),
         )
         return Step(self.group, before, after, told.owned, times, now)
 
@@ -203,21 +208,25 @@ class _Joining:
         """The subscription in its metadata. Raises Refused(UNKNOWN_SERVER_ERROR) if there is none,
         as a real broker does."""
         try:
-            return read_subscription(self.request.protocols[0][1], self.group.view)
+            return read_subscription(self.protocols[0][1], self.group.view)
         except Malformed as error:
             raise Refused(Error.UNKNOWN_SERVER_ERROR, str(error)) from None
 
-    def answer(self, member: ConsumerMember) -> JoinAnswer:
+    def answer(self, member: ConsumerMember) -> JoinGroupResponse:
         """The answer to a member that has joined."""
-        name = self.request.protocols[0][0]
-        return JoinAnswer(Error.NONE, member.member_id, member.epoch, CONSUMER, name)
+        return JoinGroupResponse(
+            generation_id=member.epoch,
+            protocol_type=CONSUMER,
+            protocol_name=self.protocols[0][0],
+            member_id=member.member_id,
+        )
 
     def start_timers(self, group: ConsumerGroup, now: int) -> None:
         """From now on it has to sync, and to send heartbeats."""
         member_id = self.member_id
         group.deadlines.clear((Due.JOIN, member_id))
         group.deadlines.set((Due.SESSION, member_id), now + self.request.session_timeout_ms)
-        group.deadlines.set((Due.SYNC, member_id), now + self.request.rebalance_timeout_ms)
+        group.deadlines.set((Due.SYNC, member_id), now + self.rebalance_timeout_ms)
 
 
 def _is_common(group: ConsumerGroup, names: list[str]) -> bool:
@@ -228,10 +237,10 @@ def _is_common(group: ConsumerGroup, names: list[str]) -> bool:
     return any(named[name] == len(sides) for name in names)
 
 
-def _sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
+def _sync(group: ConsumerGroup, request: SyncGroupRequest, now: int) -> SyncGroupResponse:
     """SyncGroup. Raises Refused with the code to answer."""
-    member, side = _classic_member(group, request.member_id, request.instance_id)
-    if request.generation != member.epoch:
+    member, side = _classic_member(group, request.member_id, request.group_instance_id)
+    if request.generation_id != member.epoch:
         raise Refused(Error.ILLEGAL_GENERATION)
     if request.protocol_type not in (None, CONSUMER):
         raise Refused(Error.INCONSISTENT_GROUP_PROTOCOL)
@@ -244,13 +253,17 @@ def _sync(group: ConsumerGroup, request: SyncRequest, now: int) -> SyncAnswer:
     group.deadlines.set((Due.SESSION, member.member_id), now + side.session_timeout_ms)
     metadata = side.protocols[0][1]
     assignment = write_assignment(member.assigned, metadata, group.view)
-    return SyncAnswer(Error.NONE, request.protocol_type, request.protocol_name, assignment)
+    return SyncGroupResponse(
+        protocol_type=request.protocol_type,
+        protocol_name=request.protocol_name,
+        assignment=assignment,
+    )
 
 
 def _heartbeat(group: ConsumerGroup, request: HeartbeatRequest, now: int) -> None:
     """Heartbeat. Raises Refused with the code to answer."""
-    member, side = _classic_member(group, request.member_id, request.instance_id)
-    if request.generation != member.epoch:
+    member, side = _classic_member(group, request.member_id, request.group_instance_id)
+    if request.generation_id != member.epoch:
         raise Refused(Error.ILLEGAL_GENERATION)
     group.deadlines.set((Due.SESSION, member.member_id), now + side.session_timeout_ms)
     has_to_join = (
@@ -291,14 +304,14 @@ def _classic_member(
     return member, member.classic
 
 
-def named_by_leave_group(
-    group: ConsumerGroup, leavers: Sequence[Leaver]
-) -> tuple[list[ConsumerMember], tuple[Left, ...]]:
+def _leaving(
+    group: ConsumerGroup, leavers: Sequence[LeaveGroupRequest.Member]
+) -> tuple[list[ConsumerMember], list[LeaveGroupResponse.Member]]:
     """LeaveGroup: the members to remove, and the answer for each that was named."""
     going: dict[str, ConsumerMember] = {}
     answers = []
     for each in leavers:
-        member_id, instance_id = each.member_id, each.instance_id
+        member_id, instance_id = each.member_id, each.group_instance_id
         error = Error.NONE
         try:
             if instance_id is None:
@@ -308,8 +321,8 @@ def named_by_leave_group(
             going[member.member_id] = member
         except Refused as refusal:
             error = refusal.error
-        answers.append(Left(member_id, instance_id, error))
-    return list(going.values()), tuple(answers)
+        answers.append(left_member(each, error))
+    return list(going.values()), answers
 
 
 def _instance(group: ConsumerGroup, member_id: str, instance_id: str) -> ConsumerMember:

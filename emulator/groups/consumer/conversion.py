@@ -23,9 +23,8 @@ from ..classic.consumer_protocol import (
     read_subscription,
     write_assignment,
 )
-from ..classic.group import CONSUMER, ClassicGroup
+from ..classic.group import CONSUMER, STABLE, ClassicGroup
 from ..classic.members import Member
-from ..classic.states import STABLE
 from ..modern.group import Due
 from ..records import MessageRecord
 from ..settings import GroupSettings

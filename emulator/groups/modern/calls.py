@@ -14,8 +14,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from ....wire.errors import Error, Refused
 from ..classic.calls import ClassicCalls
-from ..classic.group import ClassicGroup
-from ..classic.states import EMPTY
+from ..classic.group import EMPTY, ClassicGroup
 from ..group import Group, existing
 from ..records import MessageRecord, Record
 from ..runtime import Runtime, Shard

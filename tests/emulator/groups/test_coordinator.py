@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.classic.messages import (
-    GroupDescription,
-    JoinAnswer,
-    Leaver,
-    MemberDescription,
-)
 from odradek.emulator.groups.classic.records import GroupRecord, MemberRecord
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import Replayed
 from odradek.emulator.groups.settings import GroupSettings
+from odradek.wire.api.describe_groups import DescribeGroupsResponse
+from odradek.wire.api.join_group import JoinGroupResponse
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.support.world import START, World, join_request
+from tests.emulator.groups.support.world import START, World, leaver
 
 
 def stable(world: World, *clients: str) -> list[str]:
@@ -34,12 +30,12 @@ def test_records_are_written_before_the_answers_that_depend_on_them() -> None:
     world.on_write = lambda record: happened.append("write")
     world.on_answer = lambda token, answer: happened.append(type(answer).__name__)
     (member,) = stable(world, "a")
-    world.leave(Leaver(member))
+    world.leave(leaver(member))
     assert happened == [
-        *["write", "JoinAnswer"],  # the group is created, the member gets its id
-        "JoinAnswer",
-        *["write", "SyncAnswer"],
-        *["write", "LeaveAnswer"],
+        *["write", "JoinGroupResponse"],  # the group is created, the member gets its id
+        "JoinGroupResponse",
+        *["write", "SyncGroupResponse"],
+        *["write", "LeaveGroupResponse"],
     ]
 
 
@@ -48,60 +44,54 @@ def test_a_client_may_ask_again_while_it_is_being_answered() -> None:
     later: list[Any] = []
 
     def ask_again(token: Any, answer: Any) -> None:
-        if answer.error is Error.MEMBER_ID_REQUIRED:
+        if answer.error_code == Error.MEMBER_ID_REQUIRED:
             later.append(world.join("a", member_id=answer.member_id))
-        elif isinstance(answer, JoinAnswer):
-            later.append(world.sync(answer.member_id, answer.generation))
+        elif isinstance(answer, JoinGroupResponse):
+            later.append(world.sync(answer.member_id, answer.generation_id))
 
     world.on_answer = ask_again
     world.join("a")
     world.advance(3000)
     assert later[0] is None
-    assert later[1].error is Error.NONE
+    assert later[1].error_code == Error.NONE
 
 
 def test_a_stable_group_is_described_whole_and_a_restless_one_without_metadata() -> None:
     world = World()
     a, b = stable(world, "a", "b")
-    (group,) = world.coordinator.classic.describe(["g"], 6)
-    assert group == GroupDescription(
-        "g",
-        Error.NONE,
-        None,
-        "Stable",
-        "consumer",
-        "range",
-        (
-            MemberDescription(a, None, "a", "/127.0.0.1", b"", a.encode()),
-            MemberDescription(b, None, "b", "/127.0.0.1", b"", b.encode()),
-        ),
-    )
+    group = world.coordinator.classic.describe("g", 6)
+    assert (group.group_id, group.error_code, group.error_message) == ("g", Error.NONE, None)
+    assert (group.group_state, group.protocol_type) == ("Stable", "consumer")
+    assert group.protocol_data == "range"
+    part = DescribeGroupsResponse.Group.Member
+    assert group.members == [
+        part(
+            member_id=member_id,
+            client_id=client,
+            client_host="/127.0.0.1",
+            member_metadata=b"",
+            member_assignment=member_id.encode(),
+        )
+        for member_id, client in ((a, "a"), (b, "b"))
+    ]
     world.join("a", member_id=a, protocols=(("range", b"new"),))
-    (group,) = world.coordinator.classic.describe(["g"], 6)
-    assert (group.state, group.protocol_data) == ("PreparingRebalance", "")
-    assert [(m.metadata, m.assignment) for m in group.members] == [
+    group = world.coordinator.classic.describe("g", 6)
+    assert (group.group_state, group.protocol_data) == ("PreparingRebalance", "")
+    assert [(m.member_metadata, m.member_assignment) for m in group.members] == [
         (b"", a.encode()),
         (b"", b.encode()),
     ]
 
 
-def test_groups_are_described_in_the_order_they_were_asked() -> None:
-    world = World()
-    stable(world, "a")
-    found = world.coordinator.classic.describe(["g", "", "g"], 5)
-    assert [(one.group_id, one.state, one.error) for one in found] == [
-        ("g", "Stable", Error.NONE),
-        ("", "Dead", Error.NONE),
-        ("g", "Stable", Error.NONE),
-    ]
-
-
 def test_from_v6_on_a_missing_group_is_an_error() -> None:
-    missing = Error.GROUP_ID_NOT_FOUND
-    assert World().coordinator.classic.describe(["x"], 6) == [
-        GroupDescription("x", missing, "Group x not found.", "Dead")
-    ]
-    assert World().coordinator.classic.describe(["x"], 5) == [GroupDescription("x", state="Dead")]
+    describe = World().coordinator.classic.describe
+    newer, older = describe("x", 6), describe("x", 5)
+    assert (newer.error_code, newer.error_message) == (
+        Error.GROUP_ID_NOT_FOUND,
+        "Group x not found.",
+    )
+    assert (older.error_code, older.error_message) == (Error.NONE, None)
+    assert newer.group_state == older.group_state == "Dead"
 
 
 @pytest.mark.parametrize(
@@ -130,7 +120,7 @@ def test_a_group_with_members_cannot_be_deleted() -> None:
     world = World()
     (member,) = stable(world, "a")
     assert world.coordinator.delete(["g"]) == [("g", Error.NON_EMPTY_GROUP)]
-    world.leave(Leaver(member))
+    world.leave(leaver(member))
     assert world.coordinator.delete(["g"]) == [("g", Error.NONE)]
     assert world.coordinator.list_groups() == []
 
@@ -138,11 +128,11 @@ def test_a_group_with_members_cannot_be_deleted() -> None:
 def test_a_deleted_group_begins_again_at_generation_one() -> None:
     world = World()
     (member,) = stable(world, "a")
-    world.leave(Leaver(member))
+    world.leave(leaver(member))
     world.coordinator.delete(["g"])
     world.enter("a")
     world.advance(3000)
-    assert world.answers[-1][1].generation == 1
+    assert world.answers[-1][1].generation_id == 1
 
 
 def test_until_a_partition_is_loaded_most_things_have_to_wait() -> None:
@@ -162,8 +152,8 @@ def test_until_a_partition_is_loaded_most_things_have_to_wait() -> None:
     with pytest.raises(Refused, match="COORDINATOR_LOAD_IN_PROGRESS"):
         coordinator.list_groups()
     assert world.beat(member, 1) is Error.NONE
-    (group,) = coordinator.classic.describe(["g"], 6)
-    assert (group.error, group.state) == (Error.COORDINATOR_LOAD_IN_PROGRESS, "")
+    group = coordinator.classic.describe("g", 6)
+    assert (group.error_code, group.group_state) == (Error.COORDINATOR_LOAD_IN_PROGRESS, "")
 
     coordinator.load(0, world.log)
     assert world.beat(member, 1) is Error.NONE
@@ -179,7 +169,7 @@ def test_a_group_that_has_grown_over_the_limit_rebalances_when_it_is_loaded() ->
     for client, member_id in zip("abc", ids, strict=True):
         answer = world.join(client, member_id=member_id)
         assert (answer is not None) == (client == "c")
-    assert world.answers[-1][1].error is Error.GROUP_MAX_SIZE_REACHED
+    assert world.answers[-1][1].error_code == Error.GROUP_MAX_SIZE_REACHED
 
 
 def test_records_of_old_brokers_are_understood() -> None:
@@ -226,7 +216,7 @@ def test_all_groups_share_one_timer() -> None:
     at = world.timers.at
     world.timers.at = lambda *rest: live.append(at(*rest)) or live[-1]  # type: ignore[method-assign]
     for name in ("a", "b", "c"):
-        world.coordinator.classic.join(name, name, join_request(name, version=3))
+        world.ask_join(name, name, group_id=name, version=3)
         world.advance(1000)
         assert len([timer for timer in live if timer.callback is not None]) == 1
     for _ in range(20):
@@ -239,13 +229,13 @@ def test_all_groups_share_one_timer() -> None:
 def test_partitions_of_the_offsets_topic_have_groups_of_their_own() -> None:
     world = World(GroupSettings(partitions=50))
     world.coordinator.load(42)
-    world.coordinator.classic.join("here", "g1", join_request(version=3))
-    world.coordinator.classic.join("there", "test-group", join_request(version=3))
-    assert [(token, answer.error) for token, answer in world.answers] == [
+    world.ask_join("here", group_id="g1", version=3)
+    world.ask_join("there", group_id="test-group", version=3)
+    assert [(token, answer.error_code) for token, answer in world.answers] == [
         ("there", Error.NOT_COORDINATOR)
     ]
     world.coordinator.resign(42)
     assert world.answers[-1][0] == "here"
-    assert world.answers[-1][1].error is Error.NOT_COORDINATOR
+    assert world.answers[-1][1].error_code == Error.NOT_COORDINATOR
     world.coordinator.resign(42)
     assert world.now == START

@@ -14,25 +14,23 @@ from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
-from odradek.emulator.groups.classic.effects import Answer
-from odradek.emulator.groups.classic.group import ClassicGroup, Due
-from odradek.emulator.groups.classic.members import Protocols
-from odradek.emulator.groups.classic.messages import (
-    JoinAnswer,
-    LeaveAnswer,
-    Leaver,
-    SyncAnswer,
-)
-from odradek.emulator.groups.classic.states import (
+from odradek.emulator.groups.classic.group import (
     COMPLETING_REBALANCE,
     EMPTY,
     PREPARING_REBALANCE,
     STABLE,
+    Answer,
+    ClassicGroup,
+    Due,
 )
+from odradek.emulator.groups.classic.members import Protocols
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
+from odradek.wire.api.join_group import JoinGroupResponse
+from odradek.wire.api.leave_group import LeaveGroupResponse
+from odradek.wire.api.sync_group import SyncGroupResponse
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.support.world import World, join_request, sync_request
+from tests.emulator.groups.support.world import World, leaver
 from tests.support.drawn import examples
 
 RANGE, STICKY, CHANGED = ("range", b""), ("sticky", b""), ("range", b"changed")
@@ -120,7 +118,10 @@ class GroupMachine(RuleBasedStateMachine):
         session: int,
         rebalance: int,
     ) -> None:
-        request = join_request(
+        before = self.group.joins.get(member_id) if self.group else None
+        token = self.ask(is_join=True, version=version)
+        self.world.ask_join(
+            token,
             version=version,
             member_id=member_id,
             instance_id=instance,
@@ -128,9 +129,6 @@ class GroupMachine(RuleBasedStateMachine):
             rebalance_timeout_ms=rebalance,
             protocols=protocols,
         )
-        before = self.group.joins.get(member_id) if self.group else None
-        token = self.ask(is_join=True, version=version)
-        self.world.coordinator.classic.join(token, "g", request)
         self.let_go(before, token)
 
     @rule(who=WHO, off=st.sampled_from([0, 0, 0, 1]))
@@ -138,7 +136,10 @@ class GroupMachine(RuleBasedStateMachine):
         self.sync_with(self.id_of(who), self.generation - off)
 
     def sync_with(self, member_id: str, generation: int) -> None:
-        request = sync_request(
+        before = self.group.syncs.get(member_id) if self.group else None
+        token = self.ask(is_join=False, version=4)
+        self.world.ask_sync(
+            token,
             member_id,
             generation,
             version=4,
@@ -146,14 +147,12 @@ class GroupMachine(RuleBasedStateMachine):
             protocol_name=None,
             assignments=[(known, known.encode()) for known in self.known()],
         )
-        before = self.group.syncs.get(member_id) if self.group else None
-        token = self.ask(is_join=False, version=4)
-        self.world.coordinator.classic.sync(token, "g", request)
         self.let_go(before, token)
 
-    def let_go(self, before: int | None, token: int) -> None:
+    def let_go(self, call: Any, token: int) -> None:
         """A request goes without an answer if its member repeats it, and that is taken."""
-        taken = token in self.waiting or self.errors.get(token) is Error.NONE
+        before = None if call is None else call.token
+        taken = token in self.waiting or self.errors.get(token) == Error.NONE
         if before in self.waiting and taken:
             assert before is not None
             del self.waiting[before]
@@ -199,13 +198,13 @@ class GroupMachine(RuleBasedStateMachine):
     @rule(who=WHO)
     def leave(self, who: int) -> None:
         member_id = self.id_of(who)
-        self.world.coordinator.classic.leave("leave", "g", [Leaver(member_id)])
+        self.world.ask_leave("leave", leaver(member_id))
         assert member_id not in self.known()
         self.stale_id = member_id
 
     @rule(instance=st.sampled_from(["i", "j"]))
     def send_away(self, instance: str) -> None:
-        self.world.coordinator.classic.leave("leave", "g", [Leaver("", instance)])
+        self.world.ask_leave("leave", leaver("", instance))
         assert self.group is None or self.group.roster.instance(instance) is None
 
     @rule(milliseconds=st.sampled_from([1, 100, 2999, 3000, 3000, 6000, 20_000, 60_000]))
@@ -232,22 +231,22 @@ class GroupMachine(RuleBasedStateMachine):
         return token
 
     def answered(self, token: Any, answer: Answer) -> None:
-        if isinstance(answer, LeaveAnswer):
+        if isinstance(answer, LeaveGroupResponse):
             return
         assert token not in self.errors, "answered twice"
         is_join, version = self.waiting.pop(token)
-        self.errors[token] = answer.error
-        assert isinstance(answer, JoinAnswer if is_join else SyncAnswer)
-        if isinstance(answer, JoinAnswer) and answer.error is Error.NONE:
+        self.errors[token] = Error(answer.error_code)
+        assert isinstance(answer, JoinGroupResponse if is_join else SyncGroupResponse)
+        if isinstance(answer, JoinGroupResponse) and answer.error_code == Error.NONE:
             self.joined(answer, version)
 
-    def joined(self, answer: JoinAnswer, version: int) -> None:
+    def joined(self, answer: JoinGroupResponse, version: int) -> None:
         group = self.group
         assert group is not None
-        assert answer.generation >= self.generation
-        self.generation = answer.generation
+        assert answer.generation_id >= self.generation
+        self.generation = answer.generation_id
         protocol, leader = self.facts.setdefault(
-            answer.generation, (answer.protocol_name, answer.leader)
+            answer.generation_id, (answer.protocol_name, answer.leader)
         )
         assert answer.protocol_name == protocol
         if answer.members:
@@ -260,8 +259,10 @@ class GroupMachine(RuleBasedStateMachine):
     @invariant()
     def exactly_the_parked_are_waiting(self) -> None:
         group = self.group
-        parked = [] if group is None else [*group.joins.values(), *group.syncs.values()]
-        assert sorted(parked) == sorted(self.waiting)
+        calls: list[Any] = []
+        if group is not None:
+            calls = [*group.joins.values(), *group.syncs.values()]
+        assert sorted(call.token for call in calls) == sorted(self.waiting)
 
     @invariant()
     def the_group_is_in_order(self) -> None:

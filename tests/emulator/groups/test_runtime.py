@@ -5,20 +5,10 @@ The type here is made up, and its records are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import pytest
 from odradek.emulator.groups.classic.calls import OtherGroups
-from odradek.emulator.groups.classic.messages import (
-    HeartbeatRequest,
-    JoinAnswer,
-    JoinRequest,
-    LeaveAnswer,
-    Leaver,
-    SyncAnswer,
-    SyncRequest,
-)
 from odradek.emulator.groups.consumer.messages import Beat
 from odradek.emulator.groups.coordinator import Coordinator
 from odradek.emulator.groups.group import EMPTY, CommitRequest, GroupListing, OffsetCommit
@@ -29,7 +19,7 @@ from odradek.wire.records import Record as LoggedRecord
 from odradek.wire.schema import Message, i32
 from odradek.wire.stored.keyed import Key
 
-from tests.emulator.groups.support.world import START, World, sync_request
+from tests.emulator.groups.support.world import START, World, leaver
 
 SESSION_MS = 5000
 COMMIT = CommitRequest(9, "", None, -1, [OffsetCommit("t", 0, 5)])
@@ -134,21 +124,6 @@ class NewCalls(OtherGroups):
     def end_session(self, group: NewGroup, member_id: str) -> None:
         raise AssertionError("it has no sessions")
 
-    def makes_way(self, group: NewGroup) -> bool:
-        return False
-
-    def join(self, shard: Shard, group: NewGroup, token: Any, request: JoinRequest) -> None:
-        self.coordinator.classic.send(token, JoinAnswer(Error.INCONSISTENT_GROUP_PROTOCOL))
-
-    def sync(self, group: NewGroup, token: Any, request: SyncRequest) -> None:
-        self.coordinator.classic.send(token, SyncAnswer(Error.UNKNOWN_MEMBER_ID))
-
-    def heartbeat(self, group: NewGroup, request: HeartbeatRequest) -> None:
-        raise Refused(Error.UNKNOWN_MEMBER_ID)
-
-    def leave(self, shard: Shard, group: NewGroup, token: Any, leavers: Sequence[Leaver]) -> None:
-        self.coordinator.classic.send(token, LeaveAnswer(Error.NONE))
-
 
 @pytest.fixture
 def world() -> World:
@@ -209,14 +184,13 @@ def test_it_goes_with_retention_once_it_is_empty(world: World, new: NewCalls) ->
 
 def test_it_answers_members_of_the_classic_protocol(world: World, new: NewCalls) -> None:
     new.raise_epoch("g", 1)
-    assert world.join().error is Error.INCONSISTENT_GROUP_PROTOCOL
-    assert world.ask(world.coordinator.classic.sync, sync_request("m", 1)).error is (
-        Error.UNKNOWN_MEMBER_ID
-    )
+    assert world.join().error_code == Error.INCONSISTENT_GROUP_PROTOCOL
+    assert world.sync("m", 1).error_code == Error.UNKNOWN_MEMBER_ID
     assert world.beat("m", 1) is Error.UNKNOWN_MEMBER_ID
-    assert world.leave(Leaver("m")) == LeaveAnswer(Error.NONE)
-    (described,) = world.coordinator.classic.describe(["g"], 6)
-    assert described.message == "Group g is not a classic group."
+    (left,) = world.leave(leaver("m")).members
+    assert left.error_code == Error.UNKNOWN_MEMBER_ID
+    described = world.coordinator.classic.describe("g", 6)
+    assert described.error_message == "Group g is not a classic group."
     with pytest.raises(Refused, match="is not a consumer group"):
         world.coordinator.consumer.group("g")
     with pytest.raises(Refused, match="is not a consumer group"):

@@ -11,18 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.classic.messages import (
-    HeartbeatRequest,
-    JoinAnswer,
-    LeaveAnswer,
-    Leaver,
-    Left,
-)
+from odradek.emulator.groups.classic.group import refused_join
+from odradek.emulator.groups.classic.rebalance import left_member
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.runtime import Producer
+from odradek.wire.api.leave_group import LeaveGroupResponse
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.support.world import World, join_request, sync_request
+from tests.emulator.groups.support.world import World, leaver
 
 
 def rows(table: str) -> list[Any]:
@@ -61,14 +57,14 @@ class Scene(World):
         pass
 
     def make_stable(self) -> None:
-        assert self.sync(self.ids["m"], 1).error is Error.NONE
+        assert self.sync(self.ids["m"], 1).error_code == Error.NONE
 
     def make_preparing(self) -> None:
         self.make_stable()
         assert self.join("m", member_id=self.ids["m"]) is None
 
     def make_empty(self) -> None:
-        self.leave(*(Leaver(self.ids[name]) for name in "mfs"))
+        self.leave(*(leaver(self.ids[name]) for name in "mfs"))
 
     def commit_errors(
         self, member: str, instance: str, generation: int, version: int = 9
@@ -143,9 +139,9 @@ def test_a_join(row: list[str]) -> None:
     if error == "parked":
         assert answer is None
     else:
-        assert (answer.error.name, answer.member_id or "-") == (error, *echoed)
-        if answer.error is not Error.NONE:
-            assert answer == JoinAnswer(answer.error, answer.member_id)
+        assert (Error(answer.error_code).name, answer.member_id or "-") == (error, *echoed)
+        if answer.error_code:
+            assert answer == refused_join(answer.error_code, answer.member_id)
 
 
 SYNCS = rows(
@@ -194,13 +190,13 @@ def test_a_sync(row: list[str]) -> None:
         protocol_type=none(kind),
         protocol_name=none(protocol),
     )
-    assert (answer.error.name if answer else "parked") == error
+    assert (Error(answer.error_code).name if answer else "parked") == error
 
 
 def test_before_v5_a_sync_need_not_name_the_protocol() -> None:
     scene = Scene("stable")
     answer = scene.sync("f-2", 1, version=4, protocol_type=None, protocol_name=None)
-    assert (answer.error, answer.protocol_type, answer.protocol_name) == (
+    assert (answer.error_code, answer.protocol_type, answer.protocol_name) == (
         Error.NONE,
         "consumer",
         "range",
@@ -361,12 +357,10 @@ def test_a_leave(row: list[str]) -> None:
     situation, *words = row
     scene = Scene(situation)
     pairs = [word.split(",") for word in words if "," in word]
-    leavers = [Leaver(scene.ids[member], none(instance)) for member, instance in pairs]
+    leavers = [leaver(scene.ids[member], none(instance)) for member, instance in pairs]
     errors = [Error[word] for word in words if "," not in word]
-    answer = scene.leave(*leavers)
-    named = [(who.member_id, who.instance_id) for who in leavers]
-    left = tuple(Left(*who, error) for who, error in zip(named, errors, strict=True))
-    assert answer == LeaveAnswer(Error.NONE, left)
+    left = [left_member(*each) for each in zip(leavers, errors, strict=True)]
+    assert scene.leave(*leavers) == LeaveGroupResponse(members=left)
 
 
 @pytest.mark.parametrize(
@@ -376,10 +370,10 @@ def test_a_newcomer_that_leaves_before_it_is_a_member(with_a_round: bool, state:
     scene = Scene("stable")
     scene.settings.newcomers_leave_with_a_round = with_a_round
     newcomer = scene.join("n").member_id
-    assert scene.leave(Leaver(newcomer)).members[0].error is Error.NONE
-    assert scene.coordinator.classic.describe(["g"], 5)[0].state == state
-    scene.leave(Leaver("m-1"))
-    assert scene.coordinator.classic.describe(["g"], 5)[0].state == "PreparingRebalance"
+    assert scene.leave(leaver(newcomer)).members[0].error_code == Error.NONE
+    assert scene.coordinator.classic.describe("g", 5).group_state == state
+    scene.leave(leaver("m-1"))
+    assert scene.coordinator.classic.describe("g", 5).group_state == "PreparingRebalance"
 
 
 @pytest.mark.parametrize(
@@ -387,21 +381,20 @@ def test_a_newcomer_that_leaves_before_it_is_a_member(with_a_round: bool, state:
     [("loading", Error.COORDINATOR_LOAD_IN_PROGRESS), ("elsewhere", Error.NOT_COORDINATOR)],
 )
 def test_a_leave_without_a_coordinator(situation: str, error: Error) -> None:
-    assert Scene(situation).leave(Leaver("m-1")) == LeaveAnswer(error)
+    assert Scene(situation).leave(leaver("m-1")) == LeaveGroupResponse(error_code=error)
 
 
 def test_a_group_of_members_has_a_name() -> None:
     coordinator, answers = (world := World()).coordinator, world.answers
-    coordinator.classic.join("join", "", join_request(member_id="x"))
-    coordinator.classic.sync("sync", "", sync_request("x", 1))
-    coordinator.classic.leave("leave", "", [Leaver("x")])
-    assert [(token, answer.error) for token, answer in answers] == [
+    world.ask_join("join", group_id="", member_id="x")
+    world.ask_sync("sync", "x", 1, group_id="")
+    world.ask_leave("leave", leaver("x"), group_id="")
+    assert [(token, answer.error_code) for token, answer in answers] == [
         ("join", Error.INVALID_GROUP_ID),
         ("sync", Error.INVALID_GROUP_ID),
         ("leave", Error.INVALID_GROUP_ID),
     ]
-    with pytest.raises(Refused, match="INVALID_GROUP_ID"):
-        coordinator.classic.heartbeat("", HeartbeatRequest("x", None, 1))
+    assert world.beat("x", 1, group_id="") is Error.INVALID_GROUP_ID
     with pytest.raises(Refused, match="INVALID_GROUP_ID"):
         coordinator.offsets.delete("", [])
     with pytest.raises(Refused, match="INVALID_GROUP_ID"):

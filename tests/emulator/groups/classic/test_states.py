@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from odradek.emulator.groups.classic.states import DEAD, TRANSITIONS, GroupState, picture
+from odradek.emulator.groups.classic.group import DEAD, TRANSITIONS, GroupState, picture
 
 
 def test_the_states_can_be_read_as_a_picture() -> None:

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from odradek.emulator.groups.classic.consumer_protocol import read_assignment
-from odradek.emulator.groups.classic.messages import HeartbeatRequest, Leaver
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
 from odradek.emulator.groups.consumer.group import ConsumerGroup
 from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
@@ -18,7 +17,7 @@ from odradek.wire.records import Record
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.keyed import keyed
 
-from tests.emulator.groups.support.world import World, join_request, sync_request
+from tests.emulator.groups.support.world import World, leaver
 
 T = b"t".ljust(16, b"\0")
 WANTS_T = keyed(ConsumerProtocolSubscription(topics=["t"], user_data=None), 1)
@@ -69,7 +68,7 @@ def test_the_records_of_joining_leaving_and_deleting_are_in_kafkas_order(world: 
 def test_every_record_reads_back_as_it_was_written(world: World) -> None:
     beat(world, regex="t.*", instance_id="i", rack_id="r", assignor="range")
     world.advance(0)
-    world.coordinator.classic.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
+    world.ask_join("x", "c", version=3, protocols=SUBSCRIBED)
     assert {abs(kind) for kind in types(world)} == {3, 5, 6, 7, 8, 16}
     for entry in world.log:
         record = entry.record
@@ -166,7 +165,8 @@ def test_an_empty_group_makes_way_for_a_classic_member_that_is_refused(world: Wo
     beat(world, epoch=-1)
     assert commit("g", 5) == [Error.NONE]
     written = len(world.log)
-    assert world.join("x", member_id="x", protocols=SUBSCRIBED).error is Error.UNKNOWN_MEMBER_ID
+    answer = world.join("x", member_id="x", protocols=SUBSCRIBED)
+    assert answer.error_code == Error.UNKNOWN_MEMBER_ID
     assert len(world.log) == written
     assert refusal(beat, world, "a", 3)[0] is Error.GROUP_ID_NOT_FOUND
     assert world.coordinator.delete(["g"]) == [("g", Error.GROUP_ID_NOT_FOUND)]
@@ -205,8 +205,8 @@ def test_a_classic_group_is_converted_and_back(world: World) -> None:
     last = world.log[-1].record
     assert isinstance(last, GroupRecord)
     assert [one.member_id for one in last.members] == [member]
-    (described,) = world.coordinator.classic.describe(["g"], 6)
-    assert described.state == "PreparingRebalance"
+    described = world.coordinator.classic.describe("g", 6)
+    assert described.group_state == "PreparingRebalance"
 
 
 def test_converted_back_members_have_what_they_were_to_have(world: World) -> None:
@@ -216,19 +216,17 @@ def test_converted_back_members_have_what_they_were_to_have(world: World) -> Non
     target, held = group.targets[member], group.members[member].assigned
     assert (len(target[T]), held) == (2, {})
     beat(world, "a", -1)
-    (described,) = world.coordinator.classic.describe(["g"], 6)
+    described = world.coordinator.classic.describe("g", 6)
     topics = world.coordinator.runtime.topics
-    assert read_assignment(described.members[0].assignment, topics) == target
+    assert read_assignment(described.members[0].member_assignment, topics) == target
 
 
 def test_who_waits_in_a_classic_group_that_is_converted_shall_join_again(world: World) -> None:
     classic(world)
-    world.coordinator.classic.join(
-        "waiting", "g", join_request("d", version=3, protocols=SUBSCRIBED)
-    )
+    world.ask_join("waiting", "d", version=3, protocols=SUBSCRIBED)
     beat(world, "a")
     (answer,) = [answer for token, answer in world.answers if token == "waiting"]
-    assert answer.error is Error.REBALANCE_IN_PROGRESS
+    assert answer.error_code == Error.REBALANCE_IN_PROGRESS
 
 
 @pytest.mark.parametrize(
@@ -253,22 +251,21 @@ def test_a_classic_group_that_cannot_be_converted_says_why(
 def test_a_group_whose_member_changes_its_protocols_cannot_be_converted_yet(world: World) -> None:
     both = (*SUBSCRIBED, ("sticky", WANTS_T))
     first = classic(world, protocols=both)
-    calls = world.coordinator.classic
-    calls.join("second", "g", join_request("d", version=3, protocols=both))
+    world.ask_join("second", "d", version=3, protocols=both)
     world.join("c", member_id=first, version=3, protocols=both)
-    calls.join("first", "g", join_request("c", member_id=first, version=3, protocols=both[1:]))
+    world.ask_join("first", "c", member_id=first, version=3, protocols=both[1:])
     assert refusal(beat, world, "a") == (Error.UNKNOWN_SERVER_ERROR, None)
     token, answer = world.answers[-1]
-    assert (token, answer.error) == ("first", Error.REBALANCE_IN_PROGRESS)
+    assert (token, answer.error_code) == ("first", Error.REBALANCE_IN_PROGRESS)
     assert [listing.type for listing in world.coordinator.list_groups()] == ["classic"]
 
 
 def test_a_protocol_that_is_named_twice_is_not_what_all_have_in_common(world: World) -> None:
     beat(world, "a")
     twice = (*SUBSCRIBED, *SUBSCRIBED)
-    assert world.join("m", member_id="m", version=5, protocols=twice).error is Error.NONE
+    assert world.join("m", member_id="m", version=5, protocols=twice).error_code == Error.NONE
     other = world.join("n", member_id="n", version=5, protocols=SUBSCRIBED)
-    assert other.error is Error.INCONSISTENT_GROUP_PROTOCOL
+    assert other.error_code == Error.INCONSISTENT_GROUP_PROTOCOL
     assert refusal(beat, world, "a", -1) == (Error.UNKNOWN_SERVER_ERROR, None)
     for _ in range(6):  # the session of a ends, and what that cannot lead to is tried again
         world.advance(9_000)
@@ -287,7 +284,7 @@ def test_a_group_is_listed_when_its_last_member_has_left(world: World) -> None:
 @pytest.mark.parametrize("policy", ["disabled", "upgrade"])
 def test_without_leave_to_downgrade_the_group_stays_what_it_is(world: World, policy: str) -> None:
     beat(world, "a")
-    world.coordinator.classic.join("x", "g", join_request("c", version=3, protocols=SUBSCRIBED))
+    world.ask_join("x", "c", version=3, protocols=SUBSCRIBED)
     world.settings.consumer_migration_policy = policy
     beat(world, "a", -1)
     assert [listing.type for listing in world.coordinator.list_groups()] == ["consumer"]
@@ -295,18 +292,16 @@ def test_without_leave_to_downgrade_the_group_stays_what_it_is(world: World, pol
 
 def test_a_classic_member_that_does_not_sync_or_join_is_taken_out(world: World) -> None:
     beat(world, "a")
-    request = join_request(
-        "c", version=3, protocols=SUBSCRIBED, session_timeout_ms=60_000, rebalance_timeout_ms=9_000
-    )
-    world.coordinator.classic.join("x", "g", request)
+    timeouts = {"session_timeout_ms": 60_000, "rebalance_timeout_ms": 9_000}
+    world.ask_join("x", "c", version=3, protocols=SUBSCRIBED, **timeouts)
     member = world.answers[-1][1].member_id
     world.advance(9_000)
     assert member not in world.coordinator.consumer.group("g").members
 
-    world.coordinator.classic.join("x", "g", request)
-    member, generation = world.answers[-1][1].member_id, world.answers[-1][1].generation
-    world.coordinator.classic.sync("s", "g", sync_request(member, generation))
-    assert world.answers[-1][1].error is Error.NONE
+    world.ask_join("x", "c", version=3, protocols=SUBSCRIBED, **timeouts)
+    member, generation = world.answers[-1][1].member_id, world.answers[-1][1].generation_id
+    world.ask_sync("s", member, generation)
+    assert world.answers[-1][1].error_code == Error.NONE
     beat(world, "b")
     assert world.beat(member, generation) is Error.REBALANCE_IN_PROGRESS
     group = world.coordinator.consumer.group("g")
@@ -318,15 +313,15 @@ def test_a_classic_member_that_does_not_sync_or_join_is_taken_out(world: World) 
 def test_the_classic_protocol_is_refused_to_members_of_the_new_one(world: World) -> None:
     beat(world, "a")
     assert world.beat("a", 2) is Error.UNKNOWN_MEMBER_ID
-    world.coordinator.classic.sync("s", "g", sync_request("a", 2))
-    assert world.answers[-1][1].error is Error.UNKNOWN_MEMBER_ID
+    world.ask_sync("s", "a", 2)
+    assert world.answers[-1][1].error_code == Error.UNKNOWN_MEMBER_ID
 
 
 def test_an_administrator_may_remove_members_of_either_protocol(world: World) -> None:
     beat(world, "a")
     beat(world, "b", instance_id="i")
-    answer = world.leave(Leaver("a"), Leaver("", "i"), Leaver("x"), Leaver("", "j"))
-    codes = [left.error for left in answer.members]
+    answer = world.leave(leaver("a"), leaver("", "i"), leaver("x"), leaver("", "j"))
+    codes = [left.error_code for left in answer.members]
     assert codes == [Error.NONE, Error.NONE, Error.UNKNOWN_MEMBER_ID, Error.UNKNOWN_MEMBER_ID]
     assert types(world)[-7:] == [-8, -7, -5, -8, -7, -5, 3]
     assert world.coordinator.consumer.group("g").state == "Empty"
@@ -349,5 +344,4 @@ def test_offsets_that_come_before_the_group_in_the_log_belong_to_it(world: World
     world.restart()
     assert isinstance(world.coordinator.shards[0].groups["g"], ConsumerGroup)
     assert world.coordinator.offsets.fetch("g", [("t", 0)])[0].offset == 5
-    with pytest.raises(Refused):
-        world.coordinator.classic.heartbeat("g", HeartbeatRequest("a", None, 2))
+    assert world.beat("a", 2) is Error.UNKNOWN_MEMBER_ID

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.groups.classic.messages import Leaver
 from odradek.emulator.groups.classic.records import GroupTombstone
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
@@ -12,7 +11,7 @@ from odradek.emulator.groups.records import Replayed, TransactionEnd
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.support.world import START, World
+from tests.emulator.groups.support.world import START, World, leaver
 
 DAY = 24 * 60 * 60_000
 SUBSCRIBED_TO_T = b"\0\0\0\0\0\1\0\1t\xff\xff\xff\xff"
@@ -61,9 +60,8 @@ def test_a_commit_that_takes_nothing_makes_a_group_that_is_seen_with_the_next_wr
     world = World()
     commit(world, OffsetCommit("t", 0, 5, metadata="x" * 4097))
     assert world.coordinator.list_groups() == []
-    assert [it.error for it in world.coordinator.classic.describe(["g"], 6)] == [
-        Error.GROUP_ID_NOT_FOUND
-    ]
+    found = world.coordinator.classic.describe("g", 6)
+    assert found.error_code == Error.GROUP_ID_NOT_FOUND
     request = CommitRequest(2, "", None, -1, [OffsetCommit("t", 0, 5)])
     world.coordinator.offsets.commit("other", request)
     assert [it.group_id for it in world.coordinator.list_groups()] == ["g", "other"]
@@ -283,7 +281,7 @@ def test_retention_of_an_empty_group_counts_from_when_it_fell_empty() -> None:
     member = stable_group(world, "consumer", SUBSCRIBED_TO_T)
     member_commit(world, member, OffsetCommit("t", 0, 1))
     world.advance(9000)
-    world.leave(Leaver(member))
+    world.leave(leaver(member))
     world.restart()
     world.advance(7 * DAY - 600_000)
     assert fetched(world) == {("t", 0): 1}

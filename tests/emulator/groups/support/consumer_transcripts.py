@@ -25,7 +25,6 @@ from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
 from odradek.wire.stored.keyed import keyed
 
 from tests.emulator.groups.support.transcripts import Options, Stage, options, partition
-from tests.emulator.groups.support.world import join_request
 
 
 class ConsumerStage(Stage):
@@ -118,8 +117,7 @@ class ConsumerStage(Stage):
     def do_carol(self, *names: str) -> None:
         told = ConsumerProtocolSubscription(topics=list(names), user_data=None)
         protocols = (("range", keyed(told, 1)),)
-        request = join_request("carol", version=3, member_id="carol", protocols=protocols)
-        self.world.coordinator.classic.join("carol", "g", request)
+        self.world.ask_join("carol", "carol", version=3, member_id="carol", protocols=protocols)
 
     def written(self, record: Record) -> str:
         return stored(record) if isinstance(record, MessageRecord) else super().written(record)

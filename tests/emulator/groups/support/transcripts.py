@@ -20,21 +20,17 @@ import os
 from pathlib import Path
 from typing import Any
 
-from odradek.emulator.groups.classic.effects import Answer
-from odradek.emulator.groups.classic.messages import (
-    HeartbeatRequest,
-    JoinAnswer,
-    LeaveAnswer,
-    Leaver,
-    SyncAnswer,
-)
+from odradek.emulator.groups.classic.group import Answer
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
 from odradek.emulator.groups.records import Record
+from odradek.wire.api.join_group import JoinGroupResponse
+from odradek.wire.api.leave_group import LeaveGroupResponse
+from odradek.wire.api.sync_group import SyncGroupResponse
 from odradek.wire.errors import Error, Refused
 
-from tests.emulator.groups.support.world import START, World, join_request, sync_request
+from tests.emulator.groups.support.world import START, World, leaver
 
 Options = dict[str, str]
 
@@ -58,11 +54,11 @@ class Stage:
         return written(record)
 
     def answered(self, name: str, answer: Answer) -> None:
-        if isinstance(answer, JoinAnswer):
+        if isinstance(answer, JoinGroupResponse):
             if answer.member_id:
                 self.ids[name] = answer.member_id
-            if answer.error is Error.NONE:
-                self.generations[name] = answer.generation
+            if answer.error_code == Error.NONE:
+                self.generations[name] = answer.generation_id
         self.note(f"{name}: {told(answer)}")
 
     def play(self, command: str) -> list[str]:
@@ -84,7 +80,8 @@ class Stage:
         for protocol in chosen.get("protocols", "range").split(","):
             protocol_name, _, metadata = protocol.partition(":")
             protocols.append((protocol_name, metadata.encode()))
-        request = join_request(
+        self.world.ask_join(
+            name,
             name,
             version=int(chosen.get("v", 9)),
             member_id=self.member_id(name, chosen.pop("id", None)),
@@ -92,9 +89,8 @@ class Stage:
             session_timeout_ms=int(chosen.get("session", 10_000)),
             rebalance_timeout_ms=int(chosen.get("rebalance", 60_000)),
             protocol_type=chosen.get("type", "consumer"),
-            protocols=tuple(protocols),
+            protocols=protocols,
         )
-        self.world.coordinator.classic.join(name, "g", request)
 
     def do_enter(self, name: str, *words: str) -> None:
         self.do_join(name, *words)
@@ -103,7 +99,8 @@ class Stage:
     def do_sync(self, name: str, *words: str) -> None:
         chosen = options(words)
         pairs = [pair.split(":") for pair in chosen.get("assign", "").split(",") if pair]
-        request = sync_request(
+        self.world.ask_sync(
+            name,
             self.member_id(name, chosen.get("id")),
             self.generation(name, chosen),
             version=4,
@@ -112,27 +109,22 @@ class Stage:
             protocol_name=None,
             assignments=[(self.ids.get(who, who), what.encode()) for who, what in pairs],
         )
-        self.world.coordinator.classic.sync(name, "g", request)
 
     def do_beat(self, name: str, *words: str) -> None:
         chosen = options(words)
-        request = HeartbeatRequest(
+        error = self.world.beat(
             self.member_id(name, chosen.get("id")),
-            chosen.get("instance"),
             self.generation(name, chosen),
+            chosen.get("instance"),
         )
-        try:
-            self.world.coordinator.classic.heartbeat("g", request)
-            self.note(f"{name}: ok")
-        except Refused as refusal:
-            self.note(f"{name}: {refusal.error.name}")
+        self.note(f"{name}: {error.name if error else 'ok'}")
 
     def do_leave(self, *names: str) -> None:
         leavers = [
-            Leaver("", name[:-1]) if name.endswith("=") else Leaver(self.ids.get(name, name))
+            leaver("", name[:-1]) if name.endswith("=") else leaver(self.ids.get(name, name))
             for name in names
         ]
-        self.world.coordinator.classic.leave(" ".join(names), "g", leavers)
+        self.world.ask_leave(" ".join(names), *leavers)
 
     def do_commit(self, name: str, *words: str) -> None:
         chosen = options(words)
@@ -166,12 +158,14 @@ class Stage:
         self.world.advance(int(milliseconds))
 
     def do_describe(self) -> None:
-        (group,) = self.world.coordinator.classic.describe(["g"], 5)
-        self.note(
-            f"{group.state} type={group.protocol_type} protocol={group.protocol_data}".strip()
-        )
+        group = self.world.coordinator.classic.describe("g", 5)
+        kind = f"type={group.protocol_type} protocol={group.protocol_data}"
+        self.note(f"{group.group_state} {kind}".strip())
         for member in group.members:
-            metadata, assignment = member.metadata.decode(), member.assignment.decode()
+            metadata, assignment = (
+                member.member_metadata.decode(),
+                member.member_assignment.decode(),
+            )
             self.note(f"  {member.member_id} metadata={metadata} assignment={assignment}")
 
     def do_list(self) -> None:
@@ -204,15 +198,19 @@ def partition(text: str) -> tuple[str, int]:
 
 
 def told(answer: Answer) -> str:
-    if isinstance(answer, LeaveAnswer):
-        left = (f"{m.member_id or m.instance_id} {m.error.name}" for m in answer.members)
-        return f"left: {', '.join(left)}" if answer.error is Error.NONE else answer.error.name
-    if isinstance(answer, SyncAnswer):
+    error = Error(answer.error_code)
+    if isinstance(answer, LeaveGroupResponse):
+        left = (
+            f"{m.member_id or m.group_instance_id} {Error(m.error_code).name}"
+            for m in answer.members
+        )
+        return error.name if error else f"left: {', '.join(left)}"
+    if isinstance(answer, SyncGroupResponse):
         assignment = answer.assignment.decode() or "(empty)"
-        return f"assigned {assignment}" if answer.error is Error.NONE else answer.error.name
-    if answer.error is not Error.NONE:
-        return f"{answer.error.name} {answer.member_id}".rstrip()
-    parts = [f"joined generation={answer.generation} protocol={answer.protocol_name}"]
+        return error.name if error else f"assigned {assignment}"
+    if error:
+        return f"{error.name} {answer.member_id}".rstrip()
+    parts = [f"joined generation={answer.generation_id} protocol={answer.protocol_name}"]
     parts.append(f"id={answer.member_id} leader={answer.leader}")
     if answer.skip_assignment:
         parts.append("skip-assignment")

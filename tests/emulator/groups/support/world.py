@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
 from odradek.emulator.base.timers import Timers
-from odradek.emulator.groups.classic.effects import Answer
-from odradek.emulator.groups.classic.group import ClassicGroup
-from odradek.emulator.groups.classic.messages import (
-    HeartbeatRequest,
-    JoinRequest,
-    Leaver,
-    SyncRequest,
-)
+from odradek.emulator.groups.classic.group import Answer, ClassicGroup
 from odradek.emulator.groups.coordinator import Coordinator
 from odradek.emulator.groups.records import Record, Replayed
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.topics_view import TopicsView
+from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.join_group import JoinGroupRequest
+from odradek.wire.api.leave_group import LeaveGroupRequest
+from odradek.wire.api.sync_group import SyncGroupRequest
 from odradek.wire.errors import Error, Refused
 
 START = 1_000_000
@@ -64,32 +61,19 @@ class FakeTopic:
         return self.name.encode().ljust(16, b"\0")
 
 
-def join_request(client: str = "c", **changes: Any) -> JoinRequest:
-    """A Join of a consumer with one protocol, changed as asked."""
-    fields: dict[str, Any] = {
-        "version": 9,
-        "member_id": "",
-        "instance_id": None,
-        "client_id": client,
-        "client_host": "/127.0.0.1",
-        "session_timeout_ms": 10_000,
-        "rebalance_timeout_ms": 60_000,
-        "protocol_type": "consumer",
-        "protocols": (("range", b""),),
-    }
-    return JoinRequest(**(fields | changes))
+@dataclass(eq=False)
+class FakeCall:
+    """What a coordinator uses of a call; tests know it by its token."""
+
+    token: Any
+    version: int
+    client_id: str = "c"
+    client_host: str = "127.0.0.1"
 
 
-def sync_request(member_id: str, generation: int, **changes: Any) -> SyncRequest:
-    """A Sync as a new client sends it, changed as asked."""
-    fields: dict[str, Any] = {
-        "version": 5,
-        "instance_id": None,
-        "protocol_type": "consumer",
-        "protocol_name": "range",
-        "assignments": (),
-    }
-    return SyncRequest(member_id=member_id, generation=generation, **(fields | changes))
+def leaver(member_id: str, instance_id: str | None = None) -> LeaveGroupRequest.Member:
+    """A member that a LeaveGroup names."""
+    return LeaveGroupRequest.Member(member_id=member_id, group_instance_id=instance_id)
 
 
 GROUP_CONFIGS = {
@@ -159,9 +143,9 @@ class World:
             self.log.append(Replayed(record, producer.producer_id if producer else None))
             self.on_write(record)
 
-    def _send(self, token: Any, answer: Answer) -> None:
-        self.answers.append((token, answer))
-        self.on_answer(token, answer)
+    def _send(self, call: Any, answer: Answer) -> None:
+        self.answers.append((call.token, answer))
+        self.on_answer(call.token, answer)
 
     @property
     def classic_group(self) -> ClassicGroup | None:
@@ -185,43 +169,110 @@ class World:
         self.coordinator = self.new_coordinator()
         self.coordinator.load(0, self.log)
 
-    # The verbs of a member, each answered at once or found in `answers` later.
+    # What members ask, of group g unless said otherwise: the answer is found in `answers`.
 
-    def ask(self, call: Callable[..., None], *arguments: Any) -> Any:
-        """The answer that a call gives at once; None if it is parked."""
+    def ask_join(
+        self,
+        token: Any,
+        client: str = "c",
+        *,
+        version: int = 9,
+        instance_id: str | None = None,
+        protocols: Iterable[tuple[str, bytes]] = (("range", b""),),
+        **changes: Any,
+    ) -> None:
+        """A Join of a consumer with one protocol, changed as asked."""
+        fields: dict[str, Any] = {
+            "group_id": "g",
+            "member_id": "",
+            "session_timeout_ms": 10_000,
+            "rebalance_timeout_ms": 60_000,
+            "protocol_type": "consumer",
+        }
+        offered = [JoinGroupRequest.Protocol(name=n, metadata=m) for n, m in protocols]
+        request = JoinGroupRequest(
+            group_instance_id=instance_id, protocols=offered, **(fields | changes)
+        )
+        call: Any = FakeCall(token, version, client)
+        self.coordinator.classic.join(call, request)
+
+    def ask_sync(
+        self,
+        token: Any,
+        member_id: str,
+        generation: int,
+        *,
+        version: int = 5,
+        instance_id: str | None = None,
+        assignments: Iterable[tuple[str, bytes]] = (),
+        **changes: Any,
+    ) -> None:
+        """A Sync as a new client sends it, changed as asked."""
+        fields = {"group_id": "g", "protocol_type": "consumer", "protocol_name": "range"}
+        part = SyncGroupRequest.Assignment
+        request = SyncGroupRequest(
+            generation_id=generation,
+            member_id=member_id,
+            group_instance_id=instance_id,
+            assignments=[part(member_id=m, assignment=given) for m, given in assignments],
+            **(fields | changes),
+        )
+        call: Any = FakeCall(token, version)
+        self.coordinator.classic.sync(call, request)
+
+    def ask_leave(
+        self, token: Any, *leavers: LeaveGroupRequest.Member, group_id: str = "g"
+    ) -> None:
+        """A Leave."""
+        call: Any = FakeCall(token, 5)
+        request = LeaveGroupRequest(group_id=group_id, members=[*leavers])
+        self.coordinator.classic.leave(call, request)
+
+    # The same, answered at once: None if it is parked.
+
+    def at_once(self, ask: Callable[..., None], *arguments: Any, **changes: Any) -> Any:
+        """The answer that a request gets at once."""
         before = len(self.answers)
         token = object()
-        call(token, "g", *arguments)
+        ask(token, *arguments, **changes)
         mine = [answer for asked, answer in self.answers[before:] if asked is token]
         return mine[0] if mine else None
 
     def join(self, client: str = "c", **changes: Any) -> Any:
         """Join group g."""
-        return self.ask(self.coordinator.classic.join, join_request(client, **changes))
+        return self.at_once(self.ask_join, client, **changes)
 
     def enter(self, client: str = "c", **changes: Any) -> str:
         """Join group g with the id that a first Join gets; the id."""
         required = self.join(client, **changes)
-        assert required.error is Error.MEMBER_ID_REQUIRED
+        assert required.error_code == Error.MEMBER_ID_REQUIRED
         self.join(client, **(changes | {"member_id": required.member_id}))
         return str(required.member_id)
 
     def sync(self, member_id: str, generation: int, **changes: Any) -> Any:
         """Sync with group g."""
-        return self.ask(
-            self.coordinator.classic.sync, sync_request(member_id, generation, **changes)
-        )
+        return self.at_once(self.ask_sync, member_id, generation, **changes)
 
-    def leave(self, *leavers: Leaver) -> Any:
+    def leave(self, *leavers: LeaveGroupRequest.Member) -> Any:
         """Leave group g."""
-        return self.ask(self.coordinator.classic.leave, leavers)
+        return self.at_once(self.ask_leave, *leavers)
 
-    def beat(self, member_id: str, generation: int, instance_id: str | None = None) -> Error:
+    def beat(
+        self,
+        member_id: str,
+        generation: int,
+        instance_id: str | None = None,
+        group_id: str = "g",
+    ) -> Error:
         """Heartbeat to group g: the code it is answered with."""
+        request = HeartbeatRequest(
+            group_id=group_id,
+            generation_id=generation,
+            member_id=member_id,
+            group_instance_id=instance_id,
+        )
         try:
-            self.coordinator.classic.heartbeat(
-                "g", HeartbeatRequest(member_id, instance_id, generation)
-            )
+            self.coordinator.classic.heartbeat(request)
         except Refused as refusal:
             return refusal.error
         return Error.NONE
