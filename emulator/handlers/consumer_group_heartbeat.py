@@ -17,9 +17,6 @@ from ...wire.api.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatResponse,
 )
 from ..base.call import INVALID_REQUEST_TEXT, Call
-from ..base.java_order import int_order
-from ..groups.consumer.members import Epochs
-from ..groups.consumer.messages import Beat
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..security.authorizer.acl import Kind, Operation
 from .registry import handles
@@ -42,16 +39,11 @@ def consumer_group_heartbeat(
     try:
         coordinator = cluster.groups.at(call.node_id)
         _check(request, call.version, coordinator.settings.consumer_assignors)
-        answer = coordinator.consumer.heartbeat(_beat(cluster, call, request))
+        authorizer = cluster.authorizer
+        sees = None if authorizer is None else partial(_sees, authorizer, call)
+        return coordinator.consumer.heartbeat(call, request, sees)
     except Refused as refused:
         return Response(error_code=refused.error, error_message=_sentence(refused))
-    assignment = None if answer.assignment is None else _assignment(answer.assignment)
-    return Response(
-        member_id=answer.member_id,
-        member_epoch=answer.epoch,
-        heartbeat_interval_ms=answer.heartbeat_interval_ms,
-        assignment=assignment,
-    )
 
 
 def has_new_protocol(cluster: Cluster) -> bool:
@@ -115,38 +107,5 @@ def _invalid(message: str) -> Refused:
     return Refused(Error.INVALID_REQUEST, message)
 
 
-def _beat(cluster: Cluster, call: Call, request: Request) -> Beat:
-    owned: dict[bytes, list[int]] | None = None
-    if request.topic_partitions is not None:
-        owned = {}
-        for topic in request.topic_partitions:
-            owned.setdefault(topic.topic_id, []).extend(topic.partitions)
-    return Beat(
-        version=call.version,
-        group_id=request.group_id,
-        member_id=request.member_id,
-        epoch=request.member_epoch,
-        client_id=call.client_id,
-        client_host=f"/{call.client_host}",
-        instance_id=request.instance_id,
-        rack_id=request.rack_id,
-        rebalance_timeout_ms=request.rebalance_timeout_ms,
-        names=request.subscribed_topic_names,
-        regex=request.subscribed_topic_regex,
-        assignor=request.server_assignor,
-        owned=owned,
-        sees=None if cluster.authorizer is None else partial(_sees, cluster.authorizer, call),
-    )
-
-
 def _sees(authorizer: Authorizer, call: Call, topic: str) -> bool:
     return authorizer.may(call.principal, call.client_host, Operation.DESCRIBE, Kind.TOPIC, topic)
-
-
-def _assignment(held: Epochs) -> ConsumerGroupHeartbeatResponse.Assignment:
-    return Response.Assignment(
-        topic_partitions=[
-            Response.TopicPartitions(topic_id=topic_id, partitions=int_order(partitions))
-            for topic_id, partitions in held.items()
-        ]
-    )

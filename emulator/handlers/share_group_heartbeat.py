@@ -14,9 +14,7 @@ from ...wire.api.share_group_heartbeat import (
     ShareGroupHeartbeatResponse,
 )
 from ..base.call import Call
-from ..base.java_order import id_order, int_order
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH
-from ..groups.share.members import Assignment, ShareBeat
 from .registry import handles
 from .share_acknowledgements import check_member_id, has_share_groups
 
@@ -35,15 +33,9 @@ def share_group_heartbeat(
         return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
         _check(request)
-        answer = cluster.groups.at(call.node_id).share.heartbeat(_beat(call, request))
+        return cluster.groups.at(call.node_id).share.heartbeat(call, request)
     except Refused as refused:
         return Response(error_code=refused.error, error_message=refused.message)
-    return Response(
-        member_id=answer.member_id,
-        member_epoch=answer.epoch,
-        heartbeat_interval_ms=answer.heartbeat_interval_ms,
-        assignment=None if answer.assignment is None else _assignment(answer.assignment),
-    )
 
 
 def _check(request: Request) -> None:
@@ -64,24 +56,3 @@ def _not_empty(text: str | None, name: str) -> None:
 
 def _invalid(message: str) -> Refused:
     return Refused(Error.INVALID_REQUEST, message)
-
-
-def _beat(call: Call, request: Request) -> ShareBeat:
-    return ShareBeat(
-        group_id=request.group_id,
-        member_id=request.member_id,
-        epoch=request.member_epoch,
-        client_id=call.client_id,
-        client_host=f"/{call.client_host}",
-        rack_id=request.rack_id,
-        names=request.subscribed_topic_names,
-    )
-
-
-def _assignment(held: Assignment) -> Response.Assignment:
-    return Response.Assignment(
-        topic_partitions=[
-            Response.TopicPartitions(topic_id=topic_id, partitions=int_order(held[topic_id]))
-            for topic_id in id_order(held)
-        ]
-    )

@@ -20,16 +20,12 @@ from ...wire.api.streams_group_heartbeat import (
     StreamsGroupHeartbeatResponse,
 )
 from ..base.call import Call
-from ..base.java_order import hash_map_order
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..groups.modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
-from ..groups.streams.members import Endpoint, Epochs, Owned, Tasks
-from ..groups.streams.messages import MemberPlace, Partitions, StreamsAnswer, StreamsBeat
-from ..groups.streams.topology import topology_value
 from ..metadata.topic_rules import name_problem
 from .consumer_group_heartbeat import has_protocol
 from .registry import handles
-from .streams_internal_topics import with_created
+from .streams_internal_topics import create_missing
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -48,10 +44,11 @@ def streams_group_heartbeat(
         check_topics(required_topics(request))
         _check(request)
         streams = cluster.groups.at(call.node_id).streams
-        answer = streams.heartbeat(_beat(call, request))
+        answer, missing = streams.heartbeat(call, request)
     except Refused as refused:
         return refused_answer(refused)
-    return _response(with_created(cluster, call, streams.creation_errors, answer))
+    create_missing(cluster, call, streams.creation_errors, answer, missing)
+    return answer
 
 
 def has_streams_groups(cluster: Cluster) -> bool:
@@ -153,36 +150,6 @@ def _invalid_topology(message: str) -> Refused:
     return Refused(Error.STREAMS_INVALID_TOPOLOGY, message)
 
 
-def _beat(call: Call, request: Request) -> StreamsBeat:
-    at, tags = request.user_endpoint, request.client_tags
-    return StreamsBeat(
-        group_id=request.group_id,
-        member_id=request.member_id,
-        epoch=request.member_epoch,
-        endpoint_epoch=request.endpoint_information_epoch,
-        client_id=call.client_id,
-        client_host=f"/{call.client_host}",
-        rack_id=request.rack_id,
-        rebalance_timeout_ms=request.rebalance_timeout_ms,
-        topology=None if request.topology is None else topology_value(request.topology),
-        owned=_owned(request),
-        process_id=request.process_id,
-        endpoint=None if at is None else Endpoint(at.host, at.port),
-        client_tags=None if tags is None else [(tag.key, tag.value) for tag in tags],
-        shuts_down=request.shutdown_application,
-    )
-
-
-def _owned(request: Request) -> Owned | None:
-    if request.active_tasks is None or request.standby_tasks is None:
-        return None
-    return Owned(_reported(request.active_tasks), _reported(request.standby_tasks))
-
-
-def _reported(tasks: list[Request.TaskIds]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    return tuple((each.subtopology_id, tuple(each.partitions)) for each in tasks)
-
-
 def refused_answer(refused: Refused) -> StreamsGroupHeartbeatResponse:
     """What a member is answered that is refused."""
     return Response(
@@ -195,42 +162,4 @@ def refused_answer(refused: Refused) -> StreamsGroupHeartbeatResponse:
         task_offset_interval_ms=0,
         status=[],
         endpoint_information_epoch=0,
-    )
-
-
-def _response(answer: StreamsAnswer) -> StreamsGroupHeartbeatResponse:
-    held, at = answer.assigned, answer.places
-    return Response(
-        member_id=answer.member_id,
-        member_epoch=answer.epoch,
-        heartbeat_interval_ms=answer.heartbeat_interval_ms,
-        acceptable_recovery_lag=0,
-        task_offset_interval_ms=0,
-        status=[
-            Response.Status(status_code=each.code, status_detail=each.detail)
-            for each in answer.statuses
-        ],
-        active_tasks=None if held is None else _task_ids(held.active),
-        standby_tasks=None if held is None else _task_ids(held.standby),
-        warmup_tasks=None if held is None else [],
-        endpoint_information_epoch=answer.endpoint_epoch,
-        partitions_by_user_endpoint=None if at is None else [_place(each) for each in at],
-    )
-
-
-def _task_ids(tasks: Epochs | Tasks) -> list[Response.TaskIds]:
-    return [
-        Response.TaskIds(subtopology_id=name, partitions=sorted(tasks[name]))
-        for name in hash_map_order(sorted(tasks))
-    ]
-
-
-def _place(place: MemberPlace) -> Response.EndpointToPartitions:
-    def partitions(of: Partitions) -> list[Response.TopicPartition]:
-        return [Response.TopicPartition(topic=name, partitions=[*each]) for name, each in of]
-
-    return Response.EndpointToPartitions(
-        user_endpoint=Response.Endpoint(host=place.endpoint.host, port=place.endpoint.port),
-        active_partitions=partitions(place.active),
-        standby_partitions=partitions(place.standby),
     )

@@ -3,12 +3,12 @@ missing, by its rights: CREATE on the cluster, or on each topic (semantics N30).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire.api.create_topics import CreateTopicsRequest
+from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatResponse
 from ..base.call import Call
-from ..groups.streams.messages import StreamsAnswer
 from ..groups.streams.topology import InternalTopic, Status, StatusCode
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .create_topics import create_topics
@@ -22,16 +22,20 @@ _DEFAULT = -1
 _MOST_TOLD = 3
 
 
-def with_created(
-    cluster: Cluster, call: Call, errors: CreationErrors, answer: StreamsAnswer
-) -> StreamsAnswer:
-    """Create what is missing. Returns the answer with what keeps topics from being created."""
-    missing = answer.missing
+def create_missing(
+    cluster: Cluster,
+    call: Call,
+    errors: CreationErrors,
+    answer: StreamsGroupHeartbeatResponse,
+    missing: Mapping[str, InternalTopic],
+) -> None:
+    """Create what is missing; the answer says what keeps topics from being created."""
     if not missing:
-        return answer
+        return
     denied = _denied(cluster, call, [*missing])
     if denied:
-        return _told(answer, f"Unauthorized to CREATE on topics {', '.join(denied)}.")
+        _add(answer, f"Unauthorized to CREATE on topics {', '.join(denied)}.")
+        return
     now = cluster.clock.now()
     known = errors.of(missing, now)
     wanted = [topic for name, topic in missing.items() if name not in known]
@@ -42,11 +46,11 @@ def with_created(
             if topic.error_code:
                 errors.put(topic.name, topic.error_message or "", until)
     if not known:
-        return answer
+        return
     listed = [f"{name} ({message})" for name, message in known.items()]
     more = len(listed) - _MOST_TOLD
     text = ", ".join(listed[:_MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
-    return _told(answer, f"Creation failed: {text}.")
+    _add(answer, f"Creation failed: {text}.")
 
 
 def _denied(cluster: Cluster, call: Call, names: Sequence[str]) -> list[str]:
@@ -74,12 +78,11 @@ def _asked(topics: Sequence[InternalTopic]) -> list[CreateTopicsRequest.Topic]:
     ]
 
 
-def _told(answer: StreamsAnswer, text: str) -> StreamsAnswer:
-    """The answer with a sentence more about the missing topics."""
-    statuses = [
-        Status(each.code, f"{each.detail}; {text}")
-        if each.code is StatusCode.MISSING_INTERNAL_TOPICS
+def _add(answer: StreamsGroupHeartbeatResponse, text: str) -> None:
+    """Add a sentence about the missing topics."""
+    answer.status = [
+        Status(status_code=each.status_code, status_detail=f"{each.status_detail}; {text}")
+        if each.status_code == StatusCode.MISSING_INTERNAL_TOPICS
         else each
-        for each in answer.statuses
+        for each in answer.status or ()
     ]
-    return answer._replace(statuses=statuses)

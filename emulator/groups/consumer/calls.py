@@ -9,12 +9,13 @@ Rules (semantics G15, G20, G21, G26), besides those of every type (modern/calls.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
 
 from ....wire import random_id
 from ....wire.errors import Error, Refused
 from ....wire.primitives import id_text
+from ...base.call import Call
 from ..classic.calls import ClassicCalls
 from ..classic.group import EMPTY, ClassicGroup, Effects
 from ..classic.rebalance import begin
@@ -29,9 +30,8 @@ from ..settings import ConfigsOf
 from .classic_protocol import ClassicMembers
 from .conversion import check_upgrade, downgraded, may_downgrade, records_of, upgraded
 from .group import ConsumerGroup
-from .heartbeat import heartbeat, leave_for_a_while, leaver
+from .heartbeat import Request, Response, heartbeat, leave_for_a_while, leaver
 from .members import ConsumerMember
-from .messages import Beat, BeatAnswer
 from .regex import resolved
 
 
@@ -50,18 +50,23 @@ class ConsumerCalls(ModernCalls[ConsumerGroup]):
         super().__init__(runtime, classic, configs_of)
         classic.register(ConsumerGroup, ClassicMembers(runtime, classic, self))
 
-    def heartbeat(self, beat: Beat) -> BeatAnswer:
-        """ConsumerGroupHeartbeat of a valid request. Raises Refused, with a message for the
-        client."""
-        shard = self._runtime.shard_for(beat.group_id)
-        if beat.epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
-            return self._leave(shard, beat)
-        if not beat.member_id:  # in v0 the broker chooses the id
-            beat = replace(beat, member_id=id_text(random_id()))
-        group, first = self.group_for(shard, beat.group_id, joins=beat.epoch == JOINING_EPOCH)
+    def heartbeat(
+        self, call: Call, request: Request, sees: Callable[[str], bool] | None = None
+    ) -> Response:
+        """ConsumerGroupHeartbeat of a valid request; `sees`: whether the client may describe a
+        topic, None if nobody asks. Raises Refused, with a message for the client."""
+        shard = self._runtime.shard_for(request.group_id)
+        if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+            return self._leave(shard, request)
+        if not request.member_id:  # in v0 the broker chooses the id
+            request = copy(request)
+            request.member_id = id_text(random_id())
+        group, first = self.group_for(
+            shard, request.group_id, joins=request.member_epoch == JOINING_EPOCH
+        )
         now = self._runtime.now()
-        outcome = heartbeat(group, beat, self.times_of(beat.group_id), now)
-        before = shard.groups.get(beat.group_id)
+        outcome = heartbeat(group, call, request, self.times_of(request.group_id), now, sees)
+        before = shard.groups.get(request.group_id)
         self.write(shard, group, outcome.records, first=first)
         if isinstance(before, ClassicGroup):  # it was converted: its members join again
             self._classic.close(before, Error.REBALANCE_IN_PROGRESS, now)
@@ -82,15 +87,15 @@ class ConsumerCalls(ModernCalls[ConsumerGroup]):
             raise
         return made, [*before.tombstones(), *records_of(made)]
 
-    def _leave(self, shard: Shard, beat: Beat) -> BeatAnswer:
-        group = self.of_type(beat.group_id, shard.groups.get(beat.group_id))
-        member = leaver(group, beat)
-        if beat.epoch == STATIC_LEAVE_EPOCH:
+    def _leave(self, shard: Shard, request: Request) -> Response:
+        group = self.of_type(request.group_id, shard.groups.get(request.group_id))
+        member = leaver(group, request)
+        if request.member_epoch == STATIC_LEAVE_EPOCH:
             outcome = leave_for_a_while(group, member)
             self.write(shard, group, outcome.records)
             return outcome.answer
         self.remove(shard, group, [member])
-        return BeatAnswer(beat.member_id, beat.epoch)
+        return Response(member_id=request.member_id, member_epoch=request.member_epoch)
 
     # What becomes of groups
 

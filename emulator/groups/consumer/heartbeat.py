@@ -19,53 +19,99 @@ Rules (semantics G15-G21, G26), in their order:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ....wire.api.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from ....wire.errors import Error, Refused
-from ...base.java_order import hash_map_order
+from ...base.call import Call
+from ...base.java_order import hash_map_order, int_order
+from ..classic.members import host_of
 from ..modern.group import Due
 from ..modern.heartbeat import GroupTimes, fenced, full, is_time, new_targets, time_revocation
-from ..modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
+from ..modern.member import JOINING_EPOCH, NO_TIMEOUT, STATIC_LEAVE_EPOCH
 from ..records import MessageRecord
 from .assignors import MemberSpec, assign
 from .group import ConsumerGroup
-from .members import Assignment, ConsumerMember, Goal, Owned, reconcile, same_partitions
-from .messages import Beat, BeatAnswer
+from .members import Assignment, ConsumerMember, Epochs, Goal, Owned, reconcile, same_partitions
 from .records import RECORDS, partition_metadata_tombstone
 from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, update_regexes
+
+Request: TypeAlias = ConsumerGroupHeartbeatRequest
+Response: TypeAlias = ConsumerGroupHeartbeatResponse
 
 
 class Outcome(NamedTuple):
     """The records to write and then to apply, and the answer after that."""
 
     records: list[MessageRecord]
-    answer: BeatAnswer
+    answer: Response
 
 
-def heartbeat(group: ConsumerGroup, beat: Beat, times: GroupTimes, now: int) -> Outcome:
-    """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
-    FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID, INVALID_REGULAR_EXPRESSION."""
+def heartbeat(
+    group: ConsumerGroup,
+    call: Call,
+    request: Request,
+    times: GroupTimes,
+    now: int,
+    sees: Callable[[str], bool] | None = None,
+) -> Outcome:
+    """What a heartbeat leads to; `sees`: whether the client may describe a topic, None if nobody
+    asks. An expression matches no others. Raises Refused: GROUP_MAX_SIZE_REACHED,
+    UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID,
+    INVALID_REGULAR_EXPRESSION."""
     records: list[MessageRecord] = []
-    check_room(group, beat.member_id)
-    before = subscribing_member(group, beat, records)
-    told = _updated(before, beat)
-    group.sees = beat.sees
-    step = Step(group, before, told, beat.owned, times, now)
+    check_room(group, request.member_id)
+    owned = _owned(request)
+    before = _subscribing_member(group, request, owned, records)
+    told = _updated(before, call, request)
+    group.sees = sees
+    step = Step(group, before, told, owned, times, now)
     after = step.take(records)
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
     is_news = (
-        beat.epoch == JOINING_EPOCH
-        or beat.is_full
+        request.member_epoch == JOINING_EPOCH
+        or _is_full(request)
         or not same_partitions(before.assigned, after.assigned)
     )
-    answer = BeatAnswer(
-        after.member_id,
-        after.epoch,
-        times.heartbeat_interval_ms,
-        after.assigned if is_news else None,
+    answer = Response(
+        member_id=after.member_id,
+        member_epoch=after.epoch,
+        heartbeat_interval_ms=times.heartbeat_interval_ms,
+        assignment=_assignment(after.assigned) if is_news else None,
     )
     return Outcome(records, answer)
+
+
+def _owned(request: Request) -> Owned | None:
+    """The partitions that a member reports, by topic id; None if it reports none."""
+    if request.topic_partitions is None:
+        return None
+    owned: dict[bytes, list[int]] = {}
+    for topic in request.topic_partitions:
+        owned.setdefault(topic.topic_id, []).extend(topic.partitions)
+    return owned
+
+
+def _is_full(request: Request) -> bool:
+    """Whether it holds all that a joining member has to send."""
+    names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
+    says_topics = names is not None or regex is not None
+    owns = request.topic_partitions is not None
+    return request.rebalance_timeout_ms != NO_TIMEOUT and says_topics and owns
+
+
+def _assignment(held: Epochs) -> Response.Assignment:
+    return Response.Assignment(
+        topic_partitions=[
+            Response.TopicPartitions(topic_id=topic_id, partitions=int_order(partitions))
+            for topic_id, partitions in held.items()
+        ]
+    )
 
 
 def check_room(group: ConsumerGroup, member_id: str) -> None:
@@ -74,31 +120,31 @@ def check_room(group: ConsumerGroup, member_id: str) -> None:
         raise full(group)
 
 
-def subscribing_member(
-    group: ConsumerGroup, beat: Beat, records: list[MessageRecord]
+def _subscribing_member(
+    group: ConsumerGroup, request: Request, owned: Owned | None, records: list[MessageRecord]
 ) -> ConsumerMember:
     """The member before the heartbeat: known, new, or replacing another."""
-    if beat.instance_id is None:
-        known = group.members.get(beat.member_id)
-        if known is None and beat.epoch != JOINING_EPOCH:
-            return group.member(beat.member_id)  # raises
-        member = known or ConsumerMember(beat.member_id)
-        check_epoch(group, member, beat.epoch, beat.owned)
+    if request.instance_id is None:
+        known = group.members.get(request.member_id)
+        if known is None and request.member_epoch != JOINING_EPOCH:
+            return group.member(request.member_id)  # raises
+        member = known or ConsumerMember(request.member_id)
+        check_epoch(group, member, request.member_epoch, owned)
         return member
-    holder = group.instance(beat.instance_id)
-    if beat.epoch != JOINING_EPOCH:
-        member = check_instance(holder, beat.instance_id, beat.member_id)
-        check_epoch(group, member, beat.epoch, beat.owned)
+    holder = group.instance(request.instance_id)
+    if request.member_epoch != JOINING_EPOCH:
+        member = check_instance(holder, request.instance_id, request.member_id)
+        check_epoch(group, member, request.member_epoch, owned)
         return member
     if holder is None:
-        return group.members.get(beat.member_id) or ConsumerMember(beat.member_id)
+        return group.members.get(request.member_id) or ConsumerMember(request.member_id)
     if not holder.is_classic and holder.epoch != STATIC_LEAVE_EPOCH:
         message = (
-            f"Static member {beat.member_id} with instance id {beat.instance_id} cannot join the"
-            f" group because the instance id is owned by {holder.member_id} member."
+            f"Static member {request.member_id} with instance id {request.instance_id} cannot join"
+            f" the group because the instance id is owned by {holder.member_id} member."
         )
         raise Refused(Error.UNRELEASED_INSTANCE_ID, message)
-    return take_over(group, holder, beat.member_id, records)
+    return take_over(group, holder, request.member_id, records)
 
 
 def take_over(
@@ -149,19 +195,20 @@ def _is_part(owned: Owned | None, member: ConsumerMember) -> bool:
     )
 
 
-def _updated(member: ConsumerMember, beat: Beat) -> ConsumerMember:
+def _updated(member: ConsumerMember, call: Call, request: Request) -> ConsumerMember:
     """The member with what it reports; what it does not report stays."""
-    timeout = beat.rebalance_timeout_ms
+    timeout = request.rebalance_timeout_ms
+    names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
     return replace(
         member,
-        instance_id=member.instance_id if beat.instance_id is None else beat.instance_id,
-        rack_id=member.rack_id if beat.rack_id is None else beat.rack_id,
-        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == -1 else timeout,
-        assignor=member.assignor if beat.assignor is None else beat.assignor,
-        names=member.names if beat.names is None else frozenset(beat.names),
-        regex=member.regex if beat.regex is None else beat.regex,
-        client_id=beat.client_id,
-        client_host=beat.client_host,
+        instance_id=member.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
+        rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == NO_TIMEOUT else timeout,
+        assignor=member.assignor if request.server_assignor is None else request.server_assignor,
+        names=member.names if names is None else frozenset(names),
+        regex=member.regex if regex is None else regex,
+        client_id=call.client_id,
+        client_host=host_of(call),
         classic=None,
     )
 
@@ -278,13 +325,13 @@ class Step:
         return after
 
 
-def leaver(group: ConsumerGroup, beat: Beat) -> ConsumerMember:
+def leaver(group: ConsumerGroup, request: Request) -> ConsumerMember:
     """The member that a heartbeat asks to leave for. Raises Refused: UNKNOWN_MEMBER_ID,
     FENCED_INSTANCE_ID."""
-    if beat.instance_id is None:
-        return group.member(beat.member_id)
-    holder = group.instance(beat.instance_id)
-    return check_instance(holder, beat.instance_id, beat.member_id)
+    if request.instance_id is None:
+        return group.member(request.member_id)
+    holder = group.instance(request.instance_id)
+    return check_instance(holder, request.instance_id, request.member_id)
 
 
 def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
@@ -293,4 +340,5 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
     kept = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
     away = replace(member, epoch=STATIC_LEAVE_EPOCH, assigned=kept, revoking={})
     records = [RECORDS.current_record(group.group_id, away)]
-    return Outcome(records, BeatAnswer(member.member_id, STATIC_LEAVE_EPOCH))
+    answer = Response(member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH)
+    return Outcome(records, answer)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ....wire.errors import Error, Refused
 from ....wire.primitives import id_text
+from ...base.call import Call
 from ...share.coordinators import ShareCoordinators
 from ...share.state import ShareKey
 from ..classic.calls import ClassicCalls, OtherGroups
@@ -21,8 +22,7 @@ from ..runtime import Runtime, Shard, ShardState
 from ..settings import ConfigsOf
 from . import states
 from .group import ShareGroup
-from .heartbeat import heartbeat
-from .members import ShareBeat, ShareBeatAnswer
+from .heartbeat import Request, Response, heartbeat
 from .records import TopicState, state_record
 
 _NO_GROUP = "The group id is invalid."
@@ -68,20 +68,24 @@ class ShareCalls(ModernCalls[ShareGroup]):
 
     # What members ask
 
-    def heartbeat(self, beat: ShareBeat) -> ShareBeatAnswer:
+    def heartbeat(self, call: Call, request: Request) -> Response:
         """ShareGroupHeartbeat of a valid request. Raises Refused, with a message for the client."""
-        shard = self._runtime.shard_for(beat.group_id)
-        if beat.epoch == LEAVE_EPOCH:
-            group = self.of_type(beat.group_id, shard.groups.get(beat.group_id))
-            self.remove(shard, group, [group.member(beat.member_id)])
-            return ShareBeatAnswer(beat.member_id, beat.epoch)
-        group, _ = self.group_for(shard, beat.group_id, joins=beat.epoch == JOINING_EPOCH)
-        outcome = heartbeat(group, beat, self.times_of(beat.group_id), self._runtime.now())
+        shard = self._runtime.shard_for(request.group_id)
+        if request.member_epoch == LEAVE_EPOCH:
+            group = self.of_type(request.group_id, shard.groups.get(request.group_id))
+            self.remove(shard, group, [group.member(request.member_id)])
+            return Response(member_id=request.member_id, member_epoch=request.member_epoch)
+        group, _ = self.group_for(
+            shard, request.group_id, joins=request.member_epoch == JOINING_EPOCH
+        )
+        outcome = heartbeat(
+            *(group, call, request, self.times_of(request.group_id)), self._runtime.now()
+        )
         self.write(shard, group, outcome.records)
         self._runtime.note_deadline(group)
         if outcome.initializes:
             places = {
-                ShareKey(beat.group_id, topic_id, index): -1
+                ShareKey(request.group_id, topic_id, index): -1
                 for topic_id, topic in outcome.initializes.items()
                 for index in sorted(topic.partitions)
             }

@@ -13,9 +13,15 @@ Rules (semantics N1-N4), in their order:
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ....wire.api.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
+from ...base.call import Call
 from ...base.java_order import hash_map_order, timeline_order
+from ..classic.members import host_of
 from ..modern.group import Due
 from ..modern.heartbeat import GroupTimes, fenced, full, is_time, new_targets
 from ..modern.member import JOINING_EPOCH
@@ -23,8 +29,11 @@ from ..records import MessageRecord
 from . import states
 from .assignor import ShareSpec, assign
 from .group import ShareGroup
-from .members import Assignment, ShareBeat, ShareBeatAnswer, ShareMember
+from .members import Assignment, ShareMember, ordered
 from .records import RECORDS, TopicState, state_record
+
+Request: TypeAlias = ShareGroupHeartbeatRequest
+Response: TypeAlias = ShareGroupHeartbeatResponse
 
 
 class Outcome(NamedTuple):
@@ -32,24 +41,26 @@ class Outcome(NamedTuple):
     is to be initialised then, in this epoch."""
 
     records: list[MessageRecord]
-    answer: ShareBeatAnswer
+    answer: Response
     initializes: dict[bytes, TopicState]
     epoch: int
 
 
-def heartbeat(group: ShareGroup, beat: ShareBeat, times: GroupTimes, now: int) -> Outcome:
+def heartbeat(
+    group: ShareGroup, call: Call, request: Request, times: GroupTimes, now: int
+) -> Outcome:
     """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH."""
-    before = _member(group, beat)
+    before, names = _member(group, request), request.subscribed_topic_names
     told = replace(
         before,
-        rack_id=before.rack_id if beat.rack_id is None else beat.rack_id,
-        names=before.names if beat.names is None else frozenset(beat.names),
-        client_id=beat.client_id,
-        client_host=beat.client_host,
+        rack_id=before.rack_id if request.rack_id is None else request.rack_id,
+        names=before.names if names is None else frozenset(names),
+        client_id=call.client_id,
+        client_host=host_of(call),
     )
     records: list[MessageRecord] = []
-    if told != before or beat.member_id not in group.members:
+    if told != before or request.member_id not in group.members:
         records.append(RECORDS.member_record(group.group_id, told))
     epoch, is_raised = _group_epoch(group, before, told, records)
     target_epoch, target = _target(group, told, epoch, times, now, records)
@@ -62,32 +73,42 @@ def heartbeat(group: ShareGroup, beat: ShareBeat, times: GroupTimes, now: int) -
     if said is not None:
         records.append(state_record(group.group_id, said))
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
-    is_news = beat.epoch == JOINING_EPOCH or beat.names is not None
-    answer = ShareBeatAnswer(
-        after.member_id,
-        after.epoch,
-        times.heartbeat_interval_ms,
-        after.assigned if is_news or after.assigned != before.assigned else None,
+    is_news = request.member_epoch == JOINING_EPOCH or names is not None
+    is_news |= after.assigned != before.assigned
+    answer = Response(
+        member_id=after.member_id,
+        member_epoch=after.epoch,
+        heartbeat_interval_ms=times.heartbeat_interval_ms,
+        assignment=_assignment(after.assigned) if is_news else None,
     )
     return Outcome(records, answer, missing, epoch)
 
 
-def _member(group: ShareGroup, beat: ShareBeat) -> ShareMember:
-    """The member before the heartbeat."""
-    known = group.members.get(beat.member_id)
+def _assignment(held: Assignment) -> Response.Assignment:
+    return Response.Assignment(
+        topic_partitions=[
+            Response.TopicPartitions(topic_id=topic_id, partitions=parts)
+            for topic_id, parts in ordered(held)
+        ]
+    )
+
+
+def _member(group: ShareGroup, request: Request) -> ShareMember:
+    """The member before the heartrequest."""
+    known = group.members.get(request.member_id)
     if known is None and len(group) >= group.max_size:
         raise full(group)
-    if beat.epoch == JOINING_EPOCH:
-        return known or ShareMember(beat.member_id)
-    member = group.member(beat.member_id)
-    if beat.epoch in (member.epoch, member.previous_epoch):
+    if request.member_epoch == JOINING_EPOCH:
+        return known or ShareMember(request.member_id)
+    member = group.member(request.member_id)
+    if request.member_epoch in (member.epoch, member.previous_epoch):
         return member
     known_epochs = f"({member.epoch})"
-    if beat.epoch < member.epoch:
+    if request.member_epoch < member.epoch:
         known_epochs += (
             f", and it does not match the previous member epoch ({member.previous_epoch})"
         )
-    raise fenced(group, member, beat.epoch, known_epochs)
+    raise fenced(group, member, request.member_epoch, known_epochs)
 
 
 def _group_epoch(

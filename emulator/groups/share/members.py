@@ -6,9 +6,9 @@ partition.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ....wire.stored.share_groups import ShareGroupCurrentMemberAssignmentValue as CurrentValue
 from ....wire.stored.share_groups import ShareGroupMemberMetadataValue as MemberValue
@@ -75,25 +75,3 @@ def ordered(held: Assignment) -> Iterable[tuple[bytes, list[int]]]:
 def restored(topics: Iterable[Any]) -> Assignment:
     """What a record says of topics and partitions."""
     return {each.topic_id: frozenset(each.partitions) for each in topics}
-
-
-@dataclass(frozen=True, slots=True)
-class ShareBeat:
-    """ShareGroupHeartbeat. None means: unchanged."""
-
-    group_id: str
-    member_id: str
-    epoch: int
-    client_id: str
-    client_host: str
-    rack_id: str | None = None
-    names: Sequence[str] | None = None
-
-
-class ShareBeatAnswer(NamedTuple):
-    """The answer to a ShareBeat; `assignment` is None if it is not sent."""
-
-    member_id: str
-    epoch: int
-    heartbeat_interval_ms: int = 0
-    assignment: Assignment | None = None

@@ -6,10 +6,11 @@ makes way for a classic one, not for a consumer or a share group.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ....wire.errors import Error, Refused
 from ....wire.stored.streams_groups import StreamsGroupTopologyValue
+from ...base.call import Call
 from ..classic.calls import ClassicCalls, OtherGroups
 from ..modern.calls import ModernCalls
 from ..modern.events import Departure
@@ -20,11 +21,10 @@ from ..records import MessageRecord
 from ..runtime import Runtime, Shard
 from ..settings import ConfigsOf
 from .group import StreamsGroup, Unwritten
-from .heartbeat import STANDBYS, assigned, heartbeat
+from .heartbeat import STANDBYS, Request, Response, assigned, heartbeat
 from .members import TaskId, moved
-from .messages import StreamsAnswer, StreamsBeat
 from .records import RECORDS, topology_record
-from .topology import Configured, Status
+from .topology import Configured, InternalTopic, Status
 
 
 class CreationErrors:
@@ -61,18 +61,23 @@ class StreamsCalls(ModernCalls[StreamsGroup]):
 
     # What members ask
 
-    def heartbeat(self, beat: StreamsBeat) -> StreamsAnswer:
-        """StreamsGroupHeartbeat of a valid request. Raises Refused, with a message for the
+    def heartbeat(
+        self, call: Call, request: Request
+    ) -> tuple[Response, Mapping[str, InternalTopic]]:
+        """StreamsGroupHeartbeat of a valid request: the answer, and the internal topics that are to
+        be created, by name. Raises Refused, with a message for the
         client."""
-        shard = self._runtime.shard_for(beat.group_id)
-        if beat.epoch == LEAVE_EPOCH:
-            return self._leave(shard, beat)
-        group, first = self.group_for(shard, beat.group_id, joins=beat.epoch == JOINING_EPOCH)
-        replaced = shard.groups.get(beat.group_id)
+        shard = self._runtime.shard_for(request.group_id)
+        if request.member_epoch == LEAVE_EPOCH:
+            return self._leave(shard, request), {}
+        group, first = self.group_for(
+            shard, request.group_id, joins=request.member_epoch == JOINING_EPOCH
+        )
+        replaced = shard.groups.get(request.group_id)
         is_new = replaced is not group
-        now = self._runtime.now()
+        now, times = self._runtime.now(), self.times_of(request.group_id)
         try:
-            outcome = heartbeat(group, beat, self.times_of(beat.group_id), now, shard.writes)
+            outcome = heartbeat(group, call, request, times, now, shard.writes)
         except Refused:
             if not is_new:
                 self._runtime.note_deadline(group)  # what it was to wait for goes on
@@ -82,21 +87,31 @@ class StreamsCalls(ModernCalls[StreamsGroup]):
         self.write(shard, group, outcome.records, first=first)
         self._log_problem(group, outcome.problem)
         self._runtime.note_deadline(group)
-        return outcome.answer._replace(endpoint_epoch=0) if replaced is None else outcome.answer
+        if replaced is None:
+            outcome.answer.endpoint_information_epoch = 0
+        return outcome.answer, outcome.missing
 
     def _log_problem(self, group: StreamsGroup, problem: Status | None) -> None:
         """What keeps tasks from being assigned, once."""
-        detail = "" if problem is None else problem.detail
+        detail = "" if problem is None else problem.status_detail
         if detail and detail != group.logged_problem:
             self._runtime.events.add(group.group_id, "not ready", reason=detail)
         group.logged_problem = detail
 
-    def _leave(self, shard: Shard, beat: StreamsBeat) -> StreamsAnswer:
-        group = self.of_type(beat.group_id, shard.groups.get(beat.group_id))
-        if beat.shuts_down and group.unwritten.shutdown_by is None:
-            group.unwritten.shutdown_by = beat.member_id
-        self.remove(shard, group, [group.member(beat.member_id)])
-        return StreamsAnswer(beat.member_id, beat.epoch)
+    def _leave(self, shard: Shard, request: Request) -> Response:
+        group = self.of_type(request.group_id, shard.groups.get(request.group_id))
+        if request.shutdown_application and group.unwritten.shutdown_by is None:
+            group.unwritten.shutdown_by = request.member_id
+        self.remove(shard, group, [group.member(request.member_id)])
+        return Response(
+            member_id=request.member_id,
+            member_epoch=request.member_epoch,
+            heartbeat_interval_ms=0,
+            acceptable_recovery_lag=0,
+            task_offset_interval_ms=0,
+            status=[],
+            endpoint_information_epoch=0,
+        )
 
     def configured(self, group: StreamsGroup) -> Configured | None:
         """What the topics make of a group's topology, as calls that only look see it."""

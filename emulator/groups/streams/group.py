@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ....wire.api.streams_group_heartbeat import StreamsGroupHeartbeatResponse
 from ....wire.stored import streams_groups as stored
 from ..group import OffsetCommit
 from ..modern.group import Due, GroupState, ModernGroup
@@ -17,7 +18,6 @@ from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .members import Holders, StreamsMember, Target
-from .messages import MemberPlace
 from .records import RECORDS, group_tombstones, target_value
 from .topology import Configured, Topology
 
@@ -45,7 +45,9 @@ class Unwritten:
     """Rises when the tasks of a member with an endpoint change."""
     shutdown_by: str | None = None
     """The member that asked for the shutdown of the application."""
-    places: dict[str, MemberPlace] = field(default_factory=dict)
+    places: dict[str, StreamsGroupHeartbeatResponse.EndpointToPartitions] = field(
+        default_factory=dict
+    )
     """What was told of members' endpoints, by member id, until the member or the topics change."""
 
 

@@ -19,12 +19,18 @@ Rules (semantics N27-N35), in their order:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
+from ....wire.api.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+)
 from ....wire.errors import Error, Refused
+from ...base.call import Call
 from ...base.java_order import hash_map_order, int_order, timeline_order
+from ..classic.members import host_of
 from ..modern.group import Due
 from ..modern.heartbeat import (
     GroupTimes,
@@ -38,38 +44,61 @@ from ..modern.member import JOINING_EPOCH, NO_TIMEOUT
 from ..records import MessageRecord
 from .assignor import MemberSpec, Work, assign
 from .group import FIRST_ASSIGNMENT, StreamsGroup
-from .members import NOTHING, Epochs, Goal, Held, StreamsMember, Target, Tasks, reconcile
-from .messages import MemberPlace, StreamsAnswer, StreamsBeat
+from .members import (
+    NOTHING,
+    Endpoint,
+    Epochs,
+    Goal,
+    Held,
+    Owned,
+    StreamsMember,
+    Target,
+    Tasks,
+    reconcile,
+)
 from .records import RECORDS, topology_record
-from .topology import Configured, ConfiguredSubtopology, Status, StatusCode, Topology, configure
+from .topology import (
+    Configured,
+    ConfiguredSubtopology,
+    InternalTopic,
+    Status,
+    StatusCode,
+    Topology,
+    configure,
+    topology_value,
+)
 
+Request: TypeAlias = StreamsGroupHeartbeatRequest
+Response: TypeAlias = StreamsGroupHeartbeatResponse
 STANDBYS = "num.standby.replicas"
 
 
 class Outcome(NamedTuple):
-    """The records to write and then to apply, the answer after that, and how the topics do not fit
-    the topology."""
+    """The records to write and then to apply, the answer after that, how the topics do not fit the
+    topology, and the internal topics that are to be created, by name."""
 
     records: list[MessageRecord]
-    answer: StreamsAnswer
+    answer: Response
     problem: Status | None
+    missing: Mapping[str, InternalTopic]
 
 
 def heartbeat(
-    group: StreamsGroup, beat: StreamsBeat, times: GroupTimes, now: int, writes: int
+    group: StreamsGroup, call: Call, request: Request, times: GroupTimes, now: int, writes: int
 ) -> Outcome:
     """What a heartbeat leads to; `writes`: how often the group's partition was written to. Raises
     Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, INVALID_REQUEST,
     STREAMS_INVALID_TOPOLOGY, UNKNOWN_SERVER_ERROR."""
-    before = _member(group, beat)
-    told = _updated(before, beat)
-    step = _Step(group, beat, times, now, writes)
+    owned = Owned.of(request)
+    before = _member(group, request, owned)
+    told = _updated(before, call, request)
+    step = _Step(group, request, owned, times, now, writes)
     after = step.take(before, told)
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
     kept = group.unwritten
-    if beat.shuts_down:
+    if request.shutdown_application:
         kept.shutdown_by = kept.shutdown_by or after.member_id
-    assigned = _news(group, beat, before, after)
+    news = _news(group, request, before, after)
     configured = step.configured
     if configured.problem is not None:
         step.statuses.append(configured.problem)
@@ -78,25 +107,39 @@ def heartbeat(
             f"Streams group member {kept.shutdown_by} encountered a fatal error and requested a"
             " shutdown for the entire application."
         )
-        step.statuses.append(Status(StatusCode.SHUTDOWN_APPLICATION, text))
-    answer = StreamsAnswer(
-        after.member_id,
-        after.epoch,
-        times.heartbeat_interval_ms,
-        step.statuses,
-        assigned,
-        kept.endpoint_epoch,
-        places(group, after) if kept.endpoint_epoch != beat.endpoint_epoch else None,
-        configured.missing if configured.problem is not None else {},
+        step.statuses.append(
+            Status(status_code=StatusCode.SHUTDOWN_APPLICATION, status_detail=text)
+        )
+    knows_places = kept.endpoint_epoch == request.endpoint_information_epoch
+    answer = Response(
+        member_id=after.member_id,
+        member_epoch=after.epoch,
+        heartbeat_interval_ms=times.heartbeat_interval_ms,
+        acceptable_recovery_lag=0,
+        task_offset_interval_ms=0,
+        status=step.statuses,
+        active_tasks=None if news is None else _task_ids(news.active),
+        standby_tasks=None if news is None else _task_ids(news.standby),
+        warmup_tasks=None if news is None else [],
+        endpoint_information_epoch=kept.endpoint_epoch,
+        partitions_by_user_endpoint=None if knows_places else places(group, after),
     )
-    return Outcome(step.records, answer, configured.problem)
+    missing = configured.missing if configured.problem is not None else {}
+    return Outcome(step.records, answer, configured.problem, missing)
+
+
+def _task_ids(tasks: Epochs | Tasks) -> list[Response.TaskIds]:
+    return [
+        Response.TaskIds(subtopology_id=name, partitions=sorted(tasks[name]))
+        for name in hash_map_order(sorted(tasks))
+    ]
 
 
 def _news(
-    group: StreamsGroup, beat: StreamsBeat, before: StreamsMember, after: StreamsMember
+    group: StreamsGroup, request: Request, before: StreamsMember, after: StreamsMember
 ) -> Held | None:
     """The tasks that the member is told; None if it knows them."""
-    if beat.epoch != JOINING_EPOCH and before.assigned == after.assigned:
+    if request.member_epoch != JOINING_EPOCH and before.assigned == after.assigned:
         return None
     group.unwritten.places.pop(after.member_id, None)
     if after.endpoint is not None:
@@ -104,36 +147,43 @@ def _news(
     return after.assigned
 
 
-def _member(group: StreamsGroup, beat: StreamsBeat) -> StreamsMember:
+def _member(group: StreamsGroup, request: Request, owned: Owned | None) -> StreamsMember:
     """The member before the heartbeat: known or new."""
-    if beat.epoch == JOINING_EPOCH:
+    if request.member_epoch == JOINING_EPOCH:
         if len(group) >= group.max_size:
             raise full(group)
-        return group.members.get(beat.member_id) or StreamsMember(beat.member_id)
-    member = group.member(beat.member_id)
-    if beat.epoch == member.epoch:
+        return group.members.get(request.member_id) or StreamsMember(request.member_id)
+    member = group.member(request.member_id)
+    if request.member_epoch == member.epoch:
         return member
-    is_previous = beat.epoch == member.previous_epoch and beat.epoch < member.epoch
-    if is_previous and beat.owned is not None and beat.owned.is_part_of(member.assigned):
+    is_previous = (
+        request.member_epoch == member.previous_epoch and request.member_epoch < member.epoch
+    )
+    if is_previous and owned is not None and owned.is_part_of(member.assigned):
         return member
-    raise fenced(group, member, beat.epoch)
+    raise fenced(group, member, request.member_epoch)
 
 
-def _updated(member: StreamsMember, beat: StreamsBeat) -> StreamsMember:
+def _updated(member: StreamsMember, call: Call, request: Request) -> StreamsMember:
     """The member with what it reports; what it does not report stays."""
-    tags, timeout = beat.client_tags, beat.rebalance_timeout_ms
-    if tags is not None and len(dict(tags)) < len(tags):
-        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    timeout, at = request.rebalance_timeout_ms, request.user_endpoint
+    tags = None
+    if request.client_tags is not None:
+        tags = {tag.key: tag.value for tag in request.client_tags}
+        if len(tags) < len(request.client_tags):  # a key is there twice
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
     return replace(
         member,
-        rack_id=member.rack_id if beat.rack_id is None else beat.rack_id,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
         rebalance_timeout_ms=member.rebalance_timeout_ms if timeout == NO_TIMEOUT else timeout,
-        topology_epoch=member.topology_epoch if beat.topology is None else beat.topology.epoch,
-        process_id=member.process_id if beat.process_id is None else beat.process_id,
-        endpoint=member.endpoint if beat.endpoint is None else beat.endpoint,
-        client_tags=member.client_tags if tags is None else dict(tags),
-        client_id=beat.client_id,
-        client_host=beat.client_host,
+        topology_epoch=member.topology_epoch
+        if request.topology is None
+        else request.topology.epoch,
+        process_id=member.process_id if request.process_id is None else request.process_id,
+        endpoint=member.endpoint if at is None else Endpoint(at.host, at.port),
+        client_tags=member.client_tags if tags is None else tags,
+        client_id=call.client_id,
+        client_host=host_of(call),
     )
 
 
@@ -141,10 +191,17 @@ class _Step:
     """What follows from a heartbeat: for the group, its target, and the member."""
 
     def __init__(
-        self, group: StreamsGroup, beat: StreamsBeat, times: GroupTimes, now: int, writes: int
+        self,
+        group: StreamsGroup,
+        request: Request,
+        owned: Owned | None,
+        times: GroupTimes,
+        now: int,
+        writes: int,
     ) -> None:
         self.group = group
-        self.beat = beat
+        self.owned = owned
+        self.topology = None if request.topology is None else topology_value(request.topology)
         self.times = times
         self.now = now
         self.writes = writes
@@ -165,13 +222,13 @@ class _Step:
                 f"The member's topology epoch {told.topology_epoch} is behind the group's topology"
                 f" epoch {known.epoch}."
             )
-            self.statuses.append(Status(StatusCode.STALE_TOPOLOGY, text))
+            self.statuses.append(Status(status_code=StatusCode.STALE_TOPOLOGY, status_detail=text))
         epoch = self._group_epoch(topology, is_changed=is_changed)
         delay_ms = self.times.initial_rebalance_delay_ms
         if not group.members and delay_ms > 0 and group.deadlines.get(FIRST_ASSIGNMENT) is None:
             group.deadlines.set(FIRST_ASSIGNMENT, self.now + delay_ms)
         target_epoch, target = self._target(epoch, told)
-        after = reconcile(told, Goal(target_epoch, target, group.holders, self.beat.owned))
+        after = reconcile(told, Goal(target_epoch, target, group.holders, self.owned))
         if after != told:
             self.records.append(RECORDS.current_record(group.group_id, after))
             time_revocation(group, after, self.now)
@@ -180,13 +237,13 @@ class _Step:
     def _topology(self) -> Topology:
         """The group's topology, perhaps the one that the member brings."""
         known = self.group.topology
-        if self.beat.topology is None:
+        if self.topology is None:
             if known is None:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             return known
-        sent = Topology(self.beat.topology)
+        sent = Topology(self.topology)
         if known is None:
-            self.records.append(topology_record(self.group.group_id, self.beat.topology))
+            self.records.append(topology_record(self.group.group_id, self.topology))
             return sent
         if sent.epoch >= known.epoch and sent != known:
             raise Refused(Error.INVALID_REQUEST, "Topology updates are not supported yet.")
@@ -233,7 +290,7 @@ class _Step:
     def _check_tasks(self) -> None:
         """Raises Refused(INVALID_REQUEST) if the member reports tasks that there are not."""
         subtopologies = self.configured.subtopologies or {}
-        for reported in self.beat.owned or ():
+        for reported in self.owned or ():
             for name, numbers in reported:
                 if name not in subtopologies:
                     message = f"Subtopology {name} does not exist in the topology."
@@ -265,7 +322,7 @@ class _Step:
 
     def _delayed(self, why: str) -> None:
         text = f"Assignment delayed due to the configured {why}."
-        self.statuses.append(Status(StatusCode.ASSIGNMENT_DELAYED, text))
+        self.statuses.append(Status(status_code=StatusCode.ASSIGNMENT_DELAYED, status_detail=text))
 
 
 def assigned(
@@ -298,7 +355,7 @@ def assigned(
     return targets, [*new_targets(group, targets, epoch, now)]
 
 
-def places(group: StreamsGroup, after: StreamsMember) -> list[MemberPlace]:
+def places(group: StreamsGroup, after: StreamsMember) -> list[Response.EndpointToPartitions]:
     """Of all members with an endpoint; `after`, the one that sent a heartbeat, comes last. Raises
     Refused(UNKNOWN_SERVER_ERROR) while topics are missing, as a real broker fails then."""
     names = timeline_order(group.members, size=len(group) + 1)
@@ -306,7 +363,7 @@ def places(group: StreamsGroup, after: StreamsMember) -> list[MemberPlace]:
     return [_kept(group, each) for each in (*others, after) if each.endpoint is not None]
 
 
-def _kept(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
+def _kept(group: StreamsGroup, member: StreamsMember) -> Response.EndpointToPartitions:
     """What was told last, until the member's records are written: the answer to the heartbeat that
     changes an endpoint has the old one, if that was told before."""
     told = group.unwritten.places
@@ -315,23 +372,23 @@ def _kept(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
     return told[member.member_id]
 
 
-def _place(group: StreamsGroup, member: StreamsMember) -> MemberPlace:
+def _place(group: StreamsGroup, member: StreamsMember) -> Response.EndpointToPartitions:
     configured = group.unwritten.configured
     if configured is None or configured.subtopologies is None or member.endpoint is None:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     held, subtopologies = member.assigned, configured.subtopologies
-    return MemberPlace(
-        member.endpoint,
-        _partitions(group, held.active, subtopologies),
-        _partitions(group, held.standby, subtopologies),
+    return Response.EndpointToPartitions(
+        user_endpoint=Response.Endpoint(host=member.endpoint.host, port=member.endpoint.port),
+        active_partitions=_partitions(group, held.active, subtopologies),
+        standby_partitions=_partitions(group, held.standby, subtopologies),
     )
 
 
 def _partitions(
     group: StreamsGroup, held: Epochs | Tasks, subtopologies: Mapping[str, ConfiguredSubtopology]
-) -> list[tuple[str, Sequence[int]]]:
+) -> list[Response.TopicPartition]:
     """A topic with fewer partitions than there are tasks has so many of their lowest numbers."""
-    found: list[tuple[str, Sequence[int]]] = []
+    found: list[Response.TopicPartition] = []
     for name in hash_map_order(held):
         subtopology = subtopologies.get(name)
         if subtopology is None:
@@ -345,5 +402,5 @@ def _partitions(
             count = len(topic.partitions)
             if count < len(numbers):
                 numbers = sorted(numbers)[:count]
-            found.append((topic_name, numbers))
+            found.append(Response.TopicPartition(topic=topic_name, partitions=numbers))
     return found

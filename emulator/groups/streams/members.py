@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
+from ....wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ....wire.errors import Error, Refused
 from ....wire.stored.streams_groups import (
     StreamsGroupCurrentMemberAssignmentValue as CurrentValue,
@@ -67,6 +68,17 @@ class Owned(NamedTuple):
 
     active: tuple[tuple[str, tuple[int, ...]], ...]
     standby: tuple[tuple[str, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, request: StreamsGroupHeartbeatRequest) -> Owned | None:
+        """What a heartbeat reports; None if it reports nothing."""
+        if request.active_tasks is None or request.standby_tasks is None:
+            return None
+        active, standby = (
+            tuple((each.subtopology_id, tuple(each.partitions)) for each in tasks)
+            for tasks in (request.active_tasks, request.standby_tasks)
+        )
+        return cls(active, standby)
 
     @property
     def names_one_twice(self) -> bool:

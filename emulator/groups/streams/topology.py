@@ -25,9 +25,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import IntEnum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
-from ....wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
+from ....wire.api.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+)
 from ....wire.errors import Error, Refused
 from ....wire.stored.streams_groups import StreamsGroupTopologyValue as TopologyValue
 from ...base.java_order import hash_map_order
@@ -45,13 +48,8 @@ class StatusCode(IntEnum):
     ASSIGNMENT_DELAYED = 5
 
 
-class Status(NamedTuple):
-    """Something that a member is to know of its application."""
-
-    code: StatusCode
-    detail: str
-
-
+Status: TypeAlias = StreamsGroupHeartbeatResponse.Status
+"""Something that a member is to know of its application."""
 Subtopology = TopologyValue.Subtopology
 
 
@@ -157,7 +155,7 @@ class NotReady(Exception):
 
     def __init__(self, code: StatusCode, detail: str) -> None:
         super().__init__(detail)
-        self.status = Status(code, detail)
+        self.status = Status(status_code=code, status_detail=detail)
 
 
 def partition_counts(
@@ -319,7 +317,7 @@ def configure(topology: Topology, topics: TopicsView) -> Configured:
     problem = None
     if missing:
         text = f"Internal topics are missing: {_summary(missing)}"
-        problem = Status(StatusCode.MISSING_INTERNAL_TOPICS, text)
+        problem = Status(status_code=StatusCode.MISSING_INTERNAL_TOPICS, status_detail=text)
     return Configured(topology.epoch, subtopologies, missing, problem)
 
 

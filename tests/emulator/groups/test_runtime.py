@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import pytest
 from odradek.emulator.groups.classic.calls import OtherGroups
-from odradek.emulator.groups.consumer.messages import Beat
 from odradek.emulator.groups.coordinator import Coordinator
 from odradek.emulator.groups.group import EMPTY, CommitRequest, GroupListing, OffsetCommit
 from odradek.emulator.groups.records import MessageRecord, encode, message_decoders
@@ -194,4 +193,4 @@ def test_it_answers_members_of_the_classic_protocol(world: World, new: NewCalls)
     with pytest.raises(Refused, match="is not a consumer group"):
         world.coordinator.consumer.group("g")
     with pytest.raises(Refused, match="is not a consumer group"):
-        world.coordinator.consumer.heartbeat(Beat(1, "g", "m", 0, "c", "/h", names=["t"]))
+        world.consumer_beat("m", 0, names=["t"])

@@ -8,10 +8,10 @@ import pytest
 from odradek.emulator.groups.classic.consumer_protocol import read_assignment
 from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
 from odradek.emulator.groups.consumer.group import ConsumerGroup
-from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.modern.group import Due
 from odradek.emulator.groups.records import MessageRecord, encode
+from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from odradek.wire.errors import Error, Refused
 from odradek.wire.records import Record
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolSubscription
@@ -31,13 +31,13 @@ def world() -> World:
     return world
 
 
-def beat(world: World, member: str = "a", epoch: int = 0, **more: Any) -> BeatAnswer:
+def beat(
+    world: World, member: str = "a", epoch: int = 0, **more: Any
+) -> ConsumerGroupHeartbeatResponse:
     """A heartbeat; one with epoch 0 joins and subscribes to t unless told otherwise."""
     if epoch == 0:
         more = {"names": ["t"], "owned": {}, "rebalance_timeout_ms": 60_000} | more
-    return world.coordinator.consumer.heartbeat(
-        Beat(1, "g", member, epoch, "client", "/127.0.0.1", **more)
-    )
+    return world.consumer_beat(member, epoch, **more)
 
 
 def refusal(call: Any, *arguments: Any, **more: Any) -> tuple[Error, str | None]:
@@ -82,7 +82,7 @@ def test_a_full_group_takes_no_more_members(world: World) -> None:
     world.settings.consumer_max_size = 1
     beat(world, "a")
     assert refusal(beat, world, "b")[0] is Error.GROUP_MAX_SIZE_REACHED
-    assert beat(world, "a").epoch == 2
+    assert beat(world, "a").member_epoch == 2
 
 
 @pytest.mark.parametrize("epoch", [1, -1, -2])
@@ -118,7 +118,7 @@ def test_who_takes_a_static_member_over_may_commit_in_any_epoch(world: World) ->
     commit = CommitRequest(9, "a", None, 1, [OffsetCommit("t", 0, 5)])
     assert refusal(world.coordinator.offsets.commit, "g", commit)[0] is Error.STALE_MEMBER_EPOCH
     beat(world, "a", -2, instance_id="i")
-    assert beat(world, "b", instance_id="i").epoch == 2
+    assert beat(world, "b", instance_id="i").member_epoch == 2
     for epoch in (0, 1):
         commit = CommitRequest(9, "b", "i", epoch, [OffsetCommit("t", 0, 5)])
         assert world.coordinator.offsets.commit("g", commit) == [Error.NONE]
@@ -292,7 +292,7 @@ def test_without_leave_to_downgrade_the_group_stays_what_it_is(world: World, pol
 
 def test_a_classic_member_that_does_not_sync_or_join_is_taken_out(world: World) -> None:
     beat(world, "a")
-    timeouts = {"session_timeout_ms": 60_000, "rebalance_timeout_ms": 9_000}
+    timeouts: dict[str, Any] = {"session_timeout_ms": 60_000, "rebalance_timeout_ms": 9_000}
     world.ask_join("x", "c", version=3, protocols=SUBSCRIBED, **timeouts)
     member = world.answers[-1][1].member_id
     world.advance(9_000)

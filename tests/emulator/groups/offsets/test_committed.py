@@ -65,7 +65,7 @@ def test_a_commit_that_takes_nothing_makes_a_group_that_is_seen_with_the_next_wr
     request = CommitRequest(2, "", None, -1, [OffsetCommit("t", 0, 5)])
     world.coordinator.offsets.commit("other", request)
     assert [it.group_id for it in world.coordinator.list_groups()] == ["g", "other"]
-    assert [it.error for it in world.coordinator.classic.describe(["g"], 6)] == [Error.NONE]
+    assert world.coordinator.classic.describe("g", 6).error_code == Error.NONE
 
 
 def test_a_group_of_which_nothing_was_written_can_be_deleted() -> None:

@@ -7,10 +7,10 @@ from random import Random
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.consumer.messages import Beat, BeatAnswer
 from odradek.emulator.groups.consumer.regex import check_regex
 from odradek.emulator.groups.regex import lookup
 from odradek.emulator.groups.regex.lookup import PAUSE_MS, SLICE, Lookups
+from odradek.wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
 from odradek.wire.errors import Error, Refused
 
 from tests.emulator.groups.support.world import World
@@ -43,12 +43,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-def beat(world: World, group: str, epoch: int = 0, **more: Any) -> BeatAnswer:
+def beat(world: World, group: str, epoch: int = 0, **more: Any) -> ConsumerGroupHeartbeatResponse:
     if epoch == 0:
         more = {"owned": {}, "rebalance_timeout_ms": 60_000, "names": []} | more
-    return world.coordinator.consumer.heartbeat(
-        Beat(1, group, "a", epoch, "client", "/127.0.0.1", **more)
-    )
+    return world.consumer_beat("a", epoch, group_id=group, **more)
 
 
 def matched(world: World, group: str) -> dict[str, frozenset[str]]:
@@ -98,7 +96,7 @@ def test_others_wait_until_a_lookup_is_done_or_given_up() -> None:
 
 
 def test_a_group_is_answered_meanwhile_and_resolved_in_the_end(world: World) -> None:
-    assert beat(world, "g", regex=HEAVY + "|t1").epoch == 1
+    assert beat(world, "g", regex=HEAVY + "|t1").member_epoch == 1
     world.advance(0)
     assert matched(world, "g") == {}
     beat(world, "h", regex="t.*")
@@ -110,11 +108,11 @@ def test_a_group_is_answered_meanwhile_and_resolved_in_the_end(world: World) -> 
 
 
 def test_where_the_clock_stands_still_requests_let_a_lookup_go_on(world: World) -> None:
-    epoch = beat(world, "g", regex=HEAVY + "|t1").epoch
+    epoch = beat(world, "g", regex=HEAVY + "|t1").member_epoch
     asked = 0
     world.advance(0)
     while not matched(world, "g"):
-        epoch = beat(world, "g", epoch).epoch
+        epoch = beat(world, "g", epoch).member_epoch
         world.advance(0)
         asked += 1
     assert asked > 10
@@ -122,7 +120,7 @@ def test_where_the_clock_stands_still_requests_let_a_lookup_go_on(world: World) 
 
 
 def test_what_nobody_subscribes_to_any_more_is_not_kept(world: World) -> None:
-    epoch = beat(world, "g", regex=HEAVY).epoch
+    epoch = beat(world, "g", regex=HEAVY).member_epoch
     world.advance(0)
     beat(world, "g", epoch, regex="t1")
     world.advance(30_000)

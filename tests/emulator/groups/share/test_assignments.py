@@ -15,10 +15,11 @@ from odradek.emulator.groups.modern.heartbeat import GroupTimes
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.share.group import ShareGroup
 from odradek.emulator.groups.share.heartbeat import heartbeat
-from odradek.emulator.groups.share.members import ShareBeat
 from odradek.emulator.groups.share.records import StatePartitions, TopicState, state_record
 from odradek.emulator.groups.topics_view import TopicsView
+from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 
+from tests.emulator.groups.support.world import FakeCall
 from tests.support.looped import for_each
 
 TIMES = GroupTimes(45_000, 5000, 0)
@@ -59,12 +60,16 @@ def _group(topics: _Topics) -> ShareGroup:
 
 
 def _names(group: ShareGroup, member: str, names: list[str]) -> dict[str, list[int]]:
-    beat = ShareBeat("g", member, 0, "client", "/host", names=names)
-    outcome = heartbeat(group, beat, TIMES, 0)
+    request = ShareGroupHeartbeatRequest(
+        group_id="g", member_id=member, member_epoch=0, subscribed_topic_names=names
+    )
+    call: Any = FakeCall(None, 1)
+    outcome = heartbeat(group, call, request, TIMES, 0)
     for record in outcome.records:
         group.apply(record, 0)
-    held = outcome.answer.assignment or {}
-    return {topic_id.hex(): sorted(parts) for topic_id, parts in held.items()}
+    held = outcome.answer.assignment
+    assert held is not None
+    return {each.topic_id.hex(): sorted(each.partitions) for each in held.topic_partitions}
 
 
 @for_each("run", RUNS)

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from odradek.emulator.groups.consumer.messages import Beat
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import MessageRecord, Record
 from odradek.wire.errors import Refused
@@ -50,28 +49,26 @@ class ConsumerStage(Stage):
         self.tell(name, {"epoch": "-1"} | options(words))
 
     def tell(self, name: str, chosen: Options) -> None:
-        beat = Beat(
-            version=1,
-            group_id="g",
-            member_id=name,
-            epoch=int(chosen.get("epoch", self.epochs.get(name, 0))),
-            client_id=name,
-            client_host="/127.0.0.1",
-            instance_id=chosen.get("instance"),
-            rebalance_timeout_ms=int(chosen.get("timeout", -1)),
-            names=[n for n in chosen["names"].split(",") if n] if "names" in chosen else None,
-            regex=chosen.get("regex"),
-            assignor=chosen.get("assignor"),
-            owned=self.owned(chosen["owned"]) if "owned" in chosen else None,
-        )
+        said: dict[str, Any] = {
+            "instance_id": chosen.get("instance"),
+            "rebalance_timeout_ms": int(chosen.get("timeout", -1)),
+            "names": [n for n in chosen["names"].split(",") if n] if "names" in chosen else None,
+            "regex": chosen.get("regex"),
+            "assignor": chosen.get("assignor"),
+            "owned": self.owned(chosen["owned"]) if "owned" in chosen else None,
+        }
+        epoch = int(chosen.get("epoch", self.epochs.get(name, 0)))
         try:
-            answer = self.world.coordinator.consumer.heartbeat(beat)
+            answer = self.world.consumer_beat(name, epoch, client=name, **said)
         except Refused as refusal:
             self.note(f"{name}: {refusal.error.name}")
             return
-        self.epochs[name] = answer.epoch
-        news = "" if answer.assignment is None else f" [{shown(answer.assignment)}]"
-        self.note(f"{name}: epoch={answer.epoch}{news}")
+        self.epochs[name] = answer.member_epoch
+        news = ""
+        if answer.assignment is not None:
+            parts = answer.assignment.topic_partitions
+            news = f" [{shown({each.topic_id: each.partitions for each in parts})}]"
+        self.note(f"{name}: epoch={answer.member_epoch}{news}")
         self.world.advance(0)  # what is due now happens behind the answer
 
     def owned(self, text: str) -> dict[bytes, list[int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -14,6 +14,10 @@ from odradek.emulator.groups.records import Record, Replayed
 from odradek.emulator.groups.runtime import Producer
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.topics_view import TopicsView
+from odradek.wire.api.consumer_group_heartbeat import (
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+)
 from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 from odradek.wire.api.leave_group import LeaveGroupRequest
@@ -276,3 +280,35 @@ class World:
         except Refused as refusal:
             return refusal.error
         return Error.NONE
+
+    # Heartbeats of members of consumer groups
+
+    def consumer_beat(
+        self,
+        member_id: str,
+        epoch: int,
+        *,
+        group_id: str = "g",
+        client: str = "client",
+        names: list[str] | None = None,
+        regex: str | None = None,
+        assignor: str | None = None,
+        owned: Mapping[bytes, list[int]] | None = None,
+        **more: Any,
+    ) -> ConsumerGroupHeartbeatResponse:
+        """A ConsumerGroupHeartbeat; what is left out is not said."""
+        part = ConsumerGroupHeartbeatRequest.TopicPartitions
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=group_id,
+            member_id=member_id,
+            member_epoch=epoch,
+            subscribed_topic_names=names,
+            subscribed_topic_regex=regex,
+            server_assignor=assignor,
+            topic_partitions=None
+            if owned is None
+            else [part(topic_id=topic_id, partitions=held) for topic_id, held in owned.items()],
+            **more,
+        )
+        call: Any = FakeCall(None, 1, client)
+        return self.coordinator.consumer.heartbeat(call, request)
