@@ -13,7 +13,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
+from ...wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ...wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from ...wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
+from ...wire.api.api_versions import ApiVersionsRequest
+from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.metadata import MetadataRequest
 from ...wire.api.update_features import UpdateFeaturesRequest
 from ...wire.stored.cluster import UserScramCredentialRecord
@@ -39,12 +43,20 @@ DELETIONS, MOVES, ELECTIONS = (
 )
 ISR_CHANGES = "/isr_change_notification"
 DEFAULT = "<default>"
-PATHS = (
-    *("/consumers", IDS, TOPICS, CHANGES, DELETIONS, "/brokers/seqid", ISR_CHANGES),
-    *("/latest_producer_id_block", "/log_dir_event_notification"),
-    *(f"{CONFIG}/{kind}" for kind in ("topics", "clients", "users", "brokers")),
-)
-"""Those that a broker creates at its start, without data."""
+PRODUCER_IDS = "/latest_producer_id_block"
+_ANY = (MetadataRequest.api_key, 0)
+_VERSIONS = (ApiVersionsRequest.api_key, 0)
+_MOVED_DIRECTORIES = (AlterReplicaLogDirsRequest.api_key, 0)
+PATHS = {
+    **dict.fromkeys(("/consumers", IDS, TOPICS, CHANGES, DELETIONS, f"{CONFIG}/topics"), _ANY),
+    **dict.fromkeys(("/brokers/seqid", ISR_CHANGES, f"{CONFIG}/clients"), _VERSIONS),
+    PRODUCER_IDS: (InitProducerIdRequest.api_key, 0),
+    "/log_dir_event_notification": _MOVED_DIRECTORIES,
+    f"{CONFIG}/users": _MOVED_DIRECTORIES,
+    f"{CONFIG}/brokers": _MOVED_DIRECTORIES,
+    f"{CONFIG}/ips": (AlterClientQuotasRequest.api_key, 1),
+}
+"""Those that a broker creates at its start, without data, in releases that serve this."""
 SCRAM = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MECHANISMS = {name: number for number, name in SCRAM.items()}
 _NAMES = {number: name for name, number in PROTOCOLS.items()}
@@ -87,7 +99,9 @@ def broker_node(node: Node, release: Release, timestamp_ms: int) -> dict[str, An
     """/brokers/ids/[id]."""
     names = {name: _NAMES[number] for name, number in node.protocols.items()}
     endpoints = [f"{name}://{host}:{port}" for name, (host, port) in node.listeners.items()]
-    has_features = release.serves(UpdateFeaturesRequest.api_key, 0)
+    if not release.serves(*_VERSIONS):
+        return _first_broker_node(node, timestamp_ms)
+    has_features = has_feature_node(release)
     value: dict[str, Any] = {"features": {}} if has_features else {}
     value |= {"listener_security_protocol_map": names, "endpoints": endpoints}
     value |= {} if node.rack is None else {"rack": node.rack}
@@ -100,6 +114,28 @@ def broker_node(node: Node, release: Release, timestamp_ms: int) -> dict[str, An
         "version": 5 if has_features else 4,
         "timestamp": str(timestamp_ms),
     }
+
+
+def _first_broker_node(node: Node, timestamp_ms: int) -> dict[str, Any]:
+    """The form of before 0.9: one address."""
+    host, port = next(iter(node.listeners.values()))
+    value: dict[str, Any] = {"jmx_port": -1, "timestamp": str(timestamp_ms), "host": host}
+    return value | {"version": 1, "port": port}
+
+
+def has_cluster_id(release: Release) -> bool:
+    """Whether there is /cluster/id: since 0.10.1."""
+    return release.serves(MetadataRequest.api_key, 2)
+
+
+def has_feature_node(release: Release) -> bool:
+    """Whether there is /feature: since 2.7."""
+    return release.serves(UpdateFeaturesRequest.api_key, 0)
+
+
+def moves_partitions(release: Release) -> bool:
+    """Whether topics have replicas that come and leave; and nodes are written twice, since 2.4."""
+    return release.serves(AlterPartitionReassignmentsRequest.api_key, 0)
 
 
 def controller_node(node_id: int, timestamp_ms: int) -> dict[str, Any]:
@@ -123,7 +159,7 @@ def topic_node(topic: TopicImage, release: Release) -> dict[str, Any]:
     partitions = sorted(topic.partitions.items())
     value: dict[str, Any] = {"version": 1}
     value["partitions"] = {str(index): each.replicas for index, each in partitions}
-    if not release.serves(AlterPartitionReassignmentsRequest.api_key, 0):
+    if not moves_partitions(release):
         return value
     value["version"] = 2
     if release.serves(MetadataRequest.api_key, 10):

@@ -19,8 +19,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from ...wire.api.init_producer_id import InitProducerIdRequest
-from ...wire.api.update_features import UpdateFeaturesRequest
 from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 from . import contents as at
 from .contents import text_of
@@ -60,10 +58,12 @@ class Registry:
         self.cluster = cluster
         self.gone()
         with self._own():
-            for path in at.PATHS:
-                self.put(path, None)
-            self.put("/cluster/id", text_of({"version": "1", "id": cluster.cluster_id}))
-            if cluster.release.serves(UpdateFeaturesRequest.api_key, 0):
+            for path, (api_key, version) in at.PATHS.items():
+                if cluster.release.serves(api_key, version):
+                    self.put(path, None)
+            if at.has_cluster_id(cluster.release):
+                self.put("/cluster/id", text_of({"version": "1", "id": cluster.cluster_id}))
+            if at.has_feature_node(cluster.release):
                 self.put("/feature", text_of({"features": {}, "version": 1, "status": 1}))
             self._remove_unknown_topics()
         self._show_brokers()
@@ -148,8 +148,9 @@ class Registry:
                 session = self._sessions[node_id] = self.keeper.sessions.own()
                 value, path = at.broker_node(node, self.cluster.release, now), f"{at.IDS}/{node_id}"
                 self.put(path, text_of(value), session.session_id)
-                with self._own():  # once more, as a broker does when it is ready
-                    self.tree.apply(SetData(path, text_of(value)))
+                if at.moves_partitions(self.cluster.release):  # once more, when it is ready
+                    with self._own():
+                        self.tree.apply(SetData(path, text_of(value)))
         if self._leader != self._controller or at.CONTROLLER not in self.tree.nodes:
             self.elect()
 
@@ -161,7 +162,7 @@ class Registry:
         if session is None:
             self._controller = -1
             return
-        if not self.epoch:
+        if not self.epoch and at.moves_partitions(self.cluster.release):
             self.put(at.EPOCH, b"0")
         self.epoch += 1
         text = text_of(at.controller_node(self._controller, self.cluster.clock.now()))
@@ -192,7 +193,7 @@ class Registry:
         paths |= {f"users/{at.sanitized(user)}": (("user", user),) for user in delta.credentials}
         for path, entity in paths.items():
             self._show_configs(path, self._of_client(image, entity))
-        if delta.has_producer_ids or not self.tree.get("/latest_producer_id_block"):
+        if delta.has_producer_ids or self.tree.get(at.PRODUCER_IDS) is None:
             self._show_producer_ids(image)
 
     def _of_client(
@@ -205,9 +206,9 @@ class Registry:
         return texts
 
     def _show_producer_ids(self, image: MetadataImage) -> None:
-        if self.cluster.release.serves(InitProducerIdRequest.api_key, 0):
+        if at.PRODUCER_IDS in self.tree.nodes:
             value = at.producer_ids_node(max(self._controller, 0), image.next_producer_id)
-            self.put("/latest_producer_id_block", text_of(value))
+            self.put(at.PRODUCER_IDS, text_of(value))
 
     def _show_configs(self, path: str, texts: Mapping[str, str]) -> None:
         """The configs of an entity, and that they have changed."""

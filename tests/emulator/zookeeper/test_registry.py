@@ -17,6 +17,7 @@ from tests.emulator.zookeeper.nodes import Nodes, changed, nodes_of
 from tests.support.connection import Connection
 
 RECORDED: list[Any] = json.loads((Path(__file__).parent / "recorded.json").read_text())
+RELEASES = json.loads((Path(__file__).parent / "recorded_releases.json").read_text())
 VERSION = "2.7"
 
 
@@ -65,6 +66,29 @@ def test_each_leaves_the_nodes_that_kafka_leaves() -> None:
             ]
         zk.stop()
     assert not differences, f"of {compared} nodes:\n" + "\n".join(differences)
+
+
+@pytest.mark.parametrize(("release", "recorded"), RELEASES, ids=lambda each: str(each)[:6])
+def test_each_release_has_nodes_of_its_own(release: str, recorded: Nodes) -> None:
+    """A topic is created, and has one more partition then."""
+    with Emulator(version=release, zookeeper=True, topics={"a": 1}) as kafka:
+        kafka.topic("a").add_partitions(1)
+        zk = KazooClient(kafka.zookeeper_connect)
+        zk.start(timeout=10)
+        ours = nodes_of(zk)
+        zk.stop()
+    differences = changed(_of_topics(_plain(recorded)), _of_topics(_plain(ours)))
+    assert differences == {}
+
+
+def _of_topics(nodes: Nodes) -> Nodes:
+    """A tool writes a topic's configs when the topic grows, without notice."""
+    for path in [*nodes]:
+        if path.startswith("/config/topics/"):
+            nodes[path][2] = 0
+        if path == "/brokers/topics/a":
+            nodes[path][0].pop("topic_id", None)
+    return nodes
 
 
 def _plain(nodes: Nodes) -> Nodes:

@@ -1,16 +1,22 @@
-"""Kafka 2.7's own programs at our ZooKeeper: its tools with --zookeeper, and a broker of it."""
+"""Kafka's own programs at our ZooKeeper: tools of 2.7 with --zookeeper, a broker, consumers of
+0.8."""
 
 from __future__ import annotations
 
 import json
+import subprocess
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
 from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.clients import wait_until
+from odradek.compat.java.jars import classpath, jars, java
 from odradek.compat.real_kafka import run_tool
 from odradek.emulator.metadata.image import TOPIC_RESOURCE
 from odradek.wire.api.create_topics import CreateTopicsRequest
@@ -121,3 +127,63 @@ def test_a_broker_keeps_its_metadata_there(kafka: Emulator) -> None:
         wait_until(lambda: _topics(real.bootstrap_servers) == ["kept"], "it lists what it had")
     zk.stop()
     assert "kept" not in kafka
+
+
+OLD_KAFKA = "0.8.2.2"
+
+
+class ScalaConsumer:
+    """A console consumer of Kafka 0.8.2."""
+
+    def __init__(self, kafka: Emulator, config: Path) -> None:
+        command = [java(), "-cp", classpath(jars(OLD_KAFKA)), "kafka.tools.ConsoleConsumer"]
+        asked = ["--topic", "orders", "--consumer.config", str(config)]
+        self._process = subprocess.Popen(
+            [*command, "--zookeeper", kafka.zookeeper_connect, *asked],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def stop(self) -> None:
+        """Stop it in good order."""
+        self._process.terminate()
+        self._process.wait(30)
+
+
+def test_consumers_of_0_8_share_partitions_and_offsets(tmp_path: Path) -> None:
+    config = tmp_path / "consumer.properties"
+    config.write_text(
+        "group.id=g\nauto.commit.interval.ms=500\nrebalance.backoff.ms=500\nauto.offset.reset=smallest\n"
+    )
+
+    def owners() -> list[int]:
+        """How many partitions each consumer owns."""
+        with suppress(NoNodeError):
+            path = "/consumers/g/owners/orders"
+            owned = [zk.get(f"{path}/{name}")[0] for name in zk.get_children(path)]
+            return sorted(Counter(owned).values())
+        return []
+
+    def offsets() -> list[int]:
+        with suppress(NoNodeError):
+            path = "/consumers/g/offsets/orders"
+            return [int(zk.get(f"{path}/{name}")[0]) for name in zk.get_children(path)]
+        return []
+
+    with Emulator(version="0.8.2", zookeeper=True, topics={"orders": 4}) as kafka:
+        for number in range(20):
+            kafka.topic("orders").produce(value=b"%d" % number, partition=number % 4)
+        zk = KazooClient(kafka.zookeeper_connect)
+        zk.start(timeout=10)
+        one = ScalaConsumer(kafka, config)
+        wait_until(lambda: owners() == [4], "one owns all", 60)
+        wait_until(lambda: offsets() == [5] * 4, "it commits what it has read", 60)
+        other = ScalaConsumer(kafka, config)
+        wait_until(lambda: owners() == [2, 2], "two share them", 60)
+        one.stop()
+        wait_until(lambda: owners() == [4], "the other owns all", 60)
+        kafka.topic("orders").produce(value=b"later", partition=0)
+        wait_until(lambda: sum(offsets()) == 21, "the other commits it", 60)
+        other.stop()
+        assert zk.get_children("/consumers/g/ids") == []
+        zk.stop()
