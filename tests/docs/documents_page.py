@@ -338,8 +338,7 @@ REGISTRIES = [
         (
             "emulator/zookeeper/test_old_consumers.py::"
             "test_offsets_stay_when_their_consumer_has_gone",
-            "emulator/zookeeper/test_tools.py::"
-            "test_consumers_of_0_8_share_partitions_and_offsets",
+            "emulator/zookeeper/test_tools.py::test_consumers_of_0_8_share_partitions_and_offsets",
         ),
         _rule("6", "Consumers write them, not brokers, and none does since 0.9"),
     ),
