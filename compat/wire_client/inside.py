@@ -327,11 +327,15 @@ class Inside:
 
     def shrink_isr(self, topic: str, partition: int, node_id: int) -> None:
         """Keep a follower from being in sync."""
-        self._call(lambda each: shrink_isr(each, each.partition(topic, partition), node_id))
+        self._call(
+            lambda each: shrink_isr(each.replication, each.partition(topic, partition), node_id)
+        )
 
     def grow_isr(self, topic: str, partition: int, node_id: int) -> None:
         """Have a follower in sync again."""
-        self._call(lambda each: grow_isr(each, each.partition(topic, partition), node_id))
+        self._call(
+            lambda each: grow_isr(each.replication, each.partition(topic, partition), node_id)
+        )
 
     def rebalance(self, group_id: str) -> None:
         """Have the members of a group rebalance."""

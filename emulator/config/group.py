@@ -1,6 +1,6 @@
 """The configs of a group: its own where it has one, else the brokers' (`group.` + name).
 
-`group_config(cluster, group_id)` is what coordinators ask; a group need not exist to have configs.
+`group_config` is what coordinators ask; a group need not exist to have configs.
 `check_group` judges what a group is to have: each value by itself (group_table.py), then within
 the bounds that the brokers set for all groups. Source: KIP-1240 and before; Kafka 4.3.1's answers.
 
@@ -9,17 +9,14 @@ Not emulated: adjusting the configs of a group when the brokers' bounds change.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ..base.java_order import hash_map_order
 from .broker_table import broker_definitions
 from .configs import BrokerConfig
 from .definition import ConfigError
 from .group_table import group_definitions
-
-if TYPE_CHECKING:
-    from ..cluster import Cluster
 
 GROUP_RESOURCE = 32
 
@@ -65,12 +62,11 @@ class GroupConfig:
 
 
 def group_config(
-    cluster: Cluster, group_id: str, broker: BrokerConfig | None = None
+    configs_of: Callable[[int, str], Mapping[str, str]], group_id: str, broker: BrokerConfig
 ) -> GroupConfig:
-    """The configs of a group, over those of a broker, now. Ask again each time they are needed:
-    they may change."""
-    overrides = cluster.metadata.image.configs_of(GROUP_RESOURCE, group_id)
-    return GroupConfig(cluster.config if broker is None else broker, overrides)
+    """The configs of a group, over those of a broker, now: `configs_of` is that of the metadata's
+    image. Ask again each time they are needed: they may change."""
+    return GroupConfig(broker, configs_of(GROUP_RESOURCE, group_id))
 
 
 def check_group(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:

@@ -451,7 +451,7 @@ class Embedded:
         if self._new_users:
             from ..security.initial_users import ensure_scram_users
 
-            ensure_scram_users(cluster, self._new_users)
+            ensure_scram_users(cluster, cluster.metadata, cluster.security, self._new_users)
         for name, partitions in self._topics.items():
             _ensure_topic(cluster, name, partitions)
 
@@ -510,7 +510,7 @@ class Embedded:
             random=self._random,
         )
         if kept is not None:
-            put_back(cluster, kept)
+            put_back(cluster.replication, kept)
         self._rules.attach(cluster)
         cluster.share_leaders.poison = self._rules.poison
         self._requests.attach(cluster)

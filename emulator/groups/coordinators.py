@@ -151,7 +151,7 @@ class Groups:
             now=cluster.clock.now,
             settings=settings,
             topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
-            configs_of=partial(group_config, cluster, broker=config),
+            configs_of=partial(group_config, cluster.metadata.image.configs_of, broker=config),
             journal=cluster.journal,
             share_states=cluster.share_coordinators,
         )

@@ -19,7 +19,8 @@ from ...wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from ..config.loggers import SET
-from ..metadata.config_changes import LOGGER_RESOURCE, Alteration, Change, Wanted
+from ..handlers.alter_configs import alteration_of
+from ..metadata.config_changes import LOGGER_RESOURCE, Change, Wanted
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .asking import Authorization, PartlyDenied, Verdict
 from .guard import guards
@@ -68,7 +69,7 @@ def describe_configs(asking: Authorization, request: DescribeConfigsRequest) -> 
 
 @guards(AlterConfigsRequest)
 def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdict:
-    alteration = Alteration(
+    alteration = alteration_of(
         asking.cluster, asking.call.node_id, is_incremental=False, validate_only=True
     )
 
@@ -88,7 +89,7 @@ def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdic
 def incremental_alter_configs(
     asking: Authorization, request: IncrementalAlterConfigsRequest
 ) -> Verdict:
-    alteration = Alteration(
+    alteration = alteration_of(
         asking.cluster, asking.call.node_id, is_incremental=True, validate_only=True
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from ..base.call import Call
 from ..config.loggers import SET
-from ..metadata.config_changes import Alteration, Change, Wanted
+from ..metadata.config_changes import Alteration, AskedBroker, Change, Wanted
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -34,11 +34,24 @@ def alter_configs(
         )
         for resource in request.resources
     ]
-    alteration = Alteration(
+    alteration = alteration_of(
         cluster, call.node_id, is_incremental=False, validate_only=request.validate_only
     )
     answers = carried_out(alteration, resources, AlterConfigsResponse.Resource)
     return AlterConfigsResponse(responses=answers)
+
+
+def alteration_of(
+    cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
+) -> Alteration:
+    """A change of configs that a broker is asked for."""
+    config = cluster.brokers[node_id].config
+    return Alteration(
+        *(cluster, cluster.metadata, cluster.features, cluster.topics),
+        AskedBroker(node_id, config, cluster.loggers, cluster.security.check_stores),
+        is_incremental=is_incremental,
+        validate_only=validate_only,
+    )
 
 
 def carried_out(

@@ -13,7 +13,7 @@ from ...wire.api.create_delegation_token import (
     CreateDelegationTokenResponse,
 )
 from ..base.call import Call, Principal
-from ..security.delegation_tokens import check_allowed, check_owner, created
+from ..security.delegation_tokens import DelegationTokens
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ def create_token(
     try:
         if name and kind is None:  # over which a real broker stumbles
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        check_allowed(cluster, call)
-        check_owner(cluster, call, owner)
+        tokens = tokens_of(cluster)
+        tokens.check_allowed(call)
+        tokens.check_owner(call, owner)
         renewers = [
             Principal(each.principal_type, each.principal_name) for each in request.renewers
         ]
         lifetime = request.max_lifetime_ms
-        record, secret = created(cluster, requester, owner, renewers, lifetime, call.now)
+        record, secret = tokens.create(requester, owner, renewers, lifetime, call.now)
     except Refused as refused:
         return _answer(refused.error, requester, owner)
     return _answer(
@@ -48,6 +49,11 @@ def create_token(
         *(requester, owner, record.issue_timestamp, record.expiration_timestamp),
         *(record.max_timestamp, record.token_id, secret),
     )
+
+
+def tokens_of(cluster: Cluster) -> DelegationTokens:
+    """The tokens of a cluster."""
+    return DelegationTokens(cluster, cluster.metadata, cluster.security, cluster.authorizer)
 
 
 def _answer(

@@ -11,7 +11,7 @@ from ...wire.api.describe_delegation_token import (
 )
 from ...wire.stored.cluster import DelegationTokenRecord
 from ..base.call import Call, Principal
-from ..security.delegation_tokens import check_allowed, seen_by
+from .create_delegation_token import tokens_of
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -28,8 +28,9 @@ def describe_tokens(
     if request.owners is not None:
         wanted = [Principal(each.principal_type, each.principal_name) for each in request.owners]
     try:
-        check_allowed(cluster, call)
-        found = seen_by(cluster, call, wanted)
+        tokens = tokens_of(cluster)
+        tokens.check_allowed(call)
+        found = tokens.visible(call, wanted)
     except Refused as refused:
         return DescribeDelegationTokenResponse(error_code=refused.error, tokens=[])
     return DescribeDelegationTokenResponse(tokens=[_token(*each) for each in found])

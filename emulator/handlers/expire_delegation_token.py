@@ -10,7 +10,8 @@ from ...wire.api.expire_delegation_token import (
     ExpireDelegationTokenResponse,
 )
 from ..base.call import Call
-from ..security.delegation_tokens import check_allowed, expired, no_expiry
+from ..security.delegation_tokens import no_expiry
+from .create_delegation_token import tokens_of
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def expire_token(
 ) -> ExpireDelegationTokenResponse:
     secret, period_ms = bytes(request.hmac), request.expiry_time_period_ms
     try:
-        check_allowed(cluster, call)
-        until = expired(cluster, call.principal, secret, period_ms, call.now)
+        tokens = tokens_of(cluster)
+        tokens.check_allowed(call)
+        until = tokens.expire(call.principal, secret, period_ms, call.now)
     except Refused as refused:
         return ExpireDelegationTokenResponse(
             error_code=refused.error, expiry_timestamp_ms=no_expiry(refused.error)

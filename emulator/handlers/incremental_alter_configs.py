@@ -13,8 +13,8 @@ from ...wire.api.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from ..base.call import Call
-from ..metadata.config_changes import Alteration, Change, Wanted
-from .alter_configs import carried_out
+from ..metadata.config_changes import Change, Wanted
+from .alter_configs import alteration_of, carried_out
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def incremental_alter_configs(
         )
         for resource in request.resources
     ]
-    alteration = Alteration(
+    alteration = alteration_of(
         cluster, call.node_id, is_incremental=True, validate_only=request.validate_only
     )
     answers = carried_out(alteration, resources, IncrementalAlterConfigsResponse.Resource)

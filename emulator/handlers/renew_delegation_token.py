@@ -10,7 +10,8 @@ from ...wire.api.renew_delegation_token import (
     RenewDelegationTokenResponse,
 )
 from ..base.call import Call
-from ..security.delegation_tokens import check_allowed, no_expiry, renewed
+from ..security.delegation_tokens import no_expiry
+from .create_delegation_token import tokens_of
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -23,8 +24,9 @@ def renew_token(
 ) -> RenewDelegationTokenResponse:
     secret, period_ms = bytes(request.hmac), request.renew_period_ms
     try:
-        check_allowed(cluster, call)
-        until = renewed(cluster, call.principal, secret, period_ms, call.now)
+        tokens = tokens_of(cluster)
+        tokens.check_allowed(call)
+        until = tokens.renew(call.principal, secret, period_ms, call.now)
     except Refused as refused:
         return RenewDelegationTokenResponse(
             error_code=refused.error, expiry_timestamp_ms=no_expiry(refused.error)

@@ -31,7 +31,7 @@ def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> Upda
     if cluster.release.updates_features_one_by_one:
         return _one_by_one(cluster, updates, request.validate_only)
     try:
-        update_features(cluster, updates, validate_only=request.validate_only)
+        update_features(cluster, cluster.features, updates, validate_only=request.validate_only)
     except Refused as refused:
         return UpdateFeaturesResponse(
             error_code=refused.error, error_message=refused.message, results=[]
@@ -49,7 +49,7 @@ def _one_by_one(
     cluster: Cluster, updates: dict[str, FeatureUpdate], validate_only: bool
 ) -> UpdateFeaturesResponse:
     """What a broker up to 3.9 answers: a result for each feature, whatever becomes of others."""
-    refusals = update_one_by_one(cluster, updates, validate_only=validate_only)
+    refusals = update_one_by_one(cluster, cluster.features, updates, validate_only=validate_only)
     return UpdateFeaturesResponse(
         error_message="",
         results=[

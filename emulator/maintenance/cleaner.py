@@ -30,7 +30,8 @@ from ...wire import Error, Refused
 from ..base.logger import log
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.topics import Catalogue
     from ..partitions.partition import Partition
 
 
@@ -38,11 +39,16 @@ class Cleaner:
     """Compacts the logs of one cluster. `retain` is called with each compacted partition, at the
     end of a run, to delete its old segments."""
 
-    def __init__(self, cluster: Cluster, retain: Callable[[Partition], int]) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        topics: Callable[[], Catalogue],
+        retain: Callable[[Partition], int],
+    ) -> None:
         self.wake: Callable[[], None] | None = None
         self._retain = retain
-        self._cluster = cluster
-        self._clock = cluster.clock
+        self._environment, self._topics = environment, topics
+        self._clock = environment.clock
         self._compacted: list[Partition] = []
         self._generation = -1
         self._tried: set[Partition] = set()
@@ -54,8 +60,8 @@ class Cleaner:
         self._orders: SimpleQueue[Compaction | None] = SimpleQueue()
         self._done: SimpleQueue[Compaction] = SimpleQueue()
         self._has_changed = self._has_failed = False  # in this run
-        if cluster.config.get("log.cleaner.enable"):
-            cluster.timers.every(self._clock.now() + self.interval_ms(), self)
+        if environment.config.get("log.cleaner.enable"):
+            environment.timers.every(self._clock.now() + self.interval_ms(), self)
 
     def collect(self) -> None:
         """Handle a compaction that has ended, and begin the next."""
@@ -89,7 +95,7 @@ class Cleaner:
                     self._clock.now(),
                     force=True,
                     buffer_bytes=self._buffer_bytes(),
-                    load_factor=self._cluster.config.get("log.cleaner.io.buffer.load.factor"),
+                    load_factor=self._environment.config.get("log.cleaner.io.buffer.load.factor"),
                 )
                 count += result.segments_before > 0
                 self._finished(partition, result)
@@ -110,7 +116,7 @@ class Cleaner:
 
     def interval_ms(self) -> int:
         """How long it waits after each look."""
-        backoff_ms: int = self._cluster.config.get("log.cleaner.backoff.ms")
+        backoff_ms: int = self._environment.config.get("log.cleaner.backoff.ms")
         return max(1, backoff_ms)
 
     def run(self, now: int) -> bool:
@@ -136,7 +142,7 @@ class Cleaner:
         return min(times, default=None)
 
     def _partitions(self) -> list[Partition]:
-        topics = self._cluster.topics
+        topics = self._topics()
         if self._generation != topics.generation:
             self._generation = topics.generation
             self._compacted = [
@@ -188,13 +194,13 @@ class Cleaner:
                 plan,
                 self._clock.now(),
                 buffer_bytes=self._buffer_bytes(),
-                load_factor=self._cluster.config.get("log.cleaner.io.buffer.load.factor"),
+                load_factor=self._environment.config.get("log.cleaner.io.buffer.load.factor"),
             )
         except Refused as error:
             self._failed(partition, error)
             return False
         self._current = partition, compaction
-        if self._cluster.has_manual_clock:
+        if self._environment.has_manual_clock:
             _carry_out(compaction)
             self._finish(compaction)
             return False
@@ -227,9 +233,9 @@ class Cleaner:
         log.info("%r: compacted, %s", partition, result)
         stored = partition.log
         due = self._clock.now() + stored.config.file_delete_delay_ms
-        self._cluster.timers.at(due, lambda: self._unlink(partition))
+        self._environment.timers.at(due, lambda: self._unlink(partition))
         try:
-            self._cluster.log_dir.checkpoint_cleaned()
+            self._environment.log_dir.checkpoint_cleaned()
         except OSError as error:
             log.error("the cleaner's checkpoint could not be written: %s", error)
 
@@ -247,7 +253,7 @@ class Cleaner:
             log.error("files of compacted segments are left to the next start: %s", error)
 
     def _buffer_bytes(self) -> int:
-        config = self._cluster.config
+        config = self._environment.config
         threads: int = max(1, config.get("log.cleaner.threads"))
         total: int = config.get("log.cleaner.dedupe.buffer.size")
         return total // threads

@@ -18,65 +18,66 @@ from typing import TYPE_CHECKING
 from ...wire.stored.cluster import DelegationTokenRecord, RemoveDelegationTokenRecord
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.log import MetadataLog
 
 
 class ProducerExpiry:
     """Expires the producers of all logs of a cluster, by its timers."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        now = cluster.clock.now()
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        now = environment.clock.now()
         self.run(now)
-        cluster.timers.every(now + self.interval_ms(), self)
+        environment.timers.every(now + self.interval_ms(), self)
 
     def interval_ms(self) -> int:
         """How often producers are looked at."""
-        interval_ms: int = self._cluster.config.get("producer.id.expiration.check.interval.ms")
+        interval_ms: int = self._environment.config.get("producer.id.expiration.check.interval.ms")
         return interval_ms
 
     def run(self, now: int) -> bool:
         """Remove the producers that are due."""
         expiration_ms = self._expiration_ms()
         expired = 0
-        for log in self._cluster.log_dir.logs.values():
+        for log in self._environment.log_dir.logs.values():
             if log.producers.states:
                 expired += log.producers.expire(now, expiration_ms)
         return expired > 0
 
     def due(self, now: int) -> int | None:
         """When the next producer expires."""
-        logs = self._cluster.log_dir.logs.values()
+        logs = self._environment.log_dir.logs.values()
         oldest = [log.producers.oldest_timestamp() for log in logs if log.producers.states]
         least = min((one for one in oldest if one is not None), default=None)
         return None if least is None else least + self._expiration_ms()
 
     def _expiration_ms(self) -> int:
-        expiration_ms: int = self._cluster.config.get("producer.id.expiration.ms")
+        expiration_ms: int = self._environment.config.get("producer.id.expiration.ms")
         return expiration_ms
 
 
 class TokenExpiry:
     """The regular removal of tokens that have expired."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, environment: Environment, metadata: MetadataLog) -> None:
+        self._environment, self._metadata = environment, metadata
 
     def interval_ms(self) -> int:
-        interval_ms: int = self._cluster.config.get("delegation.token.expiry.check.interval.ms")
+        interval_ms: int = self._environment.config.get("delegation.token.expiry.check.interval.ms")
         return interval_ms
 
     def run(self, now: int) -> bool:
-        tokens = self._cluster.metadata.image.tokens.values()
+        tokens = self._metadata.image.tokens.values()
         gone = [each.token_id for each in tokens if _is_over(each, now)]
         if gone:
-            self._cluster.metadata.append(
+            self._metadata.append(
                 [RemoveDelegationTokenRecord(token_id=token_id) for token_id in gone]
             )
         return bool(gone)
 
     def due(self, now: int) -> int | None:
-        ends = [each.expiration_timestamp for each in self._cluster.metadata.image.tokens.values()]
+        ends = [each.expiration_timestamp for each in self._metadata.image.tokens.values()]
         return min(ends) + 1 if ends else None
 
 

@@ -27,7 +27,7 @@ Source: KIP-107; Kafka 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,8 @@ from .cleaner import Cleaner
 from .flusher import Flusher
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.topics import Catalogue
     from ..partitions.partition import Partition
 
 
@@ -48,27 +49,32 @@ class LogManager:
     """Does the background work on the logs of one cluster. Logs tell `flusher` when they have
     something to flush; `cleaner` compacts them."""
 
-    def __init__(self, cluster: Cluster, retention: RetentionPolicy) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        topics: Callable[[], Catalogue],
+        retention: RetentionPolicy,
+    ) -> None:
         self.retention = retention
         """May be replaced at any time; the next run uses it."""
-        self._cluster = cluster
-        self._clock = cluster.clock
-        self._timers = cluster.timers
-        logs = cluster.log_dir.logs
+        self._environment, self._topics = environment, topics
+        self._clock = environment.clock
+        self._timers = environment.timers
+        logs = environment.log_dir.logs
         self.flusher = Flusher(self._clock, self._timers, lambda: logs.get((METADATA_TOPIC, 0)))
-        self.cleaner = Cleaner(cluster, self.retain)
-        self._interval_ms: int = cluster.config.get("log.retention.check.interval.ms")
-        delay_ms: int = cluster.config.get("log.initial.task.delay.ms")
+        self.cleaner = Cleaner(environment, topics, self.retain)
+        self._interval_ms: int = environment.config.get("log.retention.check.interval.ms")
+        delay_ms: int = environment.config.get("log.initial.task.delay.ms")
         self._timers.every(self._clock.now() + delay_ms, self)
-        if not cluster.has_manual_clock:
-            look = _Look(cluster)
+        if not environment.has_manual_clock:
+            look = _Look(environment)
             self._timers.every(self._clock.now() + look.interval_ms(), look)
 
     def delete_old_segments(self) -> int:
         """Apply the retention policy everywhere now; return how many segments were deleted."""
         return sum(
             self.retain(partition)
-            for topic in self._cluster.topics
+            for topic in self._topics()
             for partition in topic.partitions
             if partition.is_log_open and partition.log.exists
         )
@@ -78,10 +84,10 @@ class LogManager:
 
         What is left when the broker stops is removed at its next start.
         """
-        delay_ms = self._cluster.config.get("log.segment.delete.delay.ms")
+        delay_ms = self._environment.config.get("log.segment.delete.delay.ms")
         if not names:
             return
-        turns = self._cluster.turns
+        turns = self._environment.turns
         if delay_ms == 0:
             turns.add(self._remove(names))
         else:
@@ -90,7 +96,7 @@ class LogManager:
     def _remove(self, names: Sequence[str]) -> Slices[None]:
         for name in names:
             try:
-                self._cluster.log_dir.remove_renamed(name)
+                self._environment.log_dir.remove_renamed(name)
             except OSError as error:
                 log.error("%s of a deleted topic is left to the next start: %s", name, error)
             yield
@@ -98,7 +104,7 @@ class LogManager:
     def close(self, *, flush: bool = True) -> None:
         """Flush what the configs ask to flush, and end the threads of flusher and cleaner."""
         self.cleaner.close()
-        for stored in self._cluster.log_dir.logs.values():
+        for stored in self._environment.log_dir.logs.values():
             if flush and stored.is_flush_pending:
                 self.flusher.flush(stored)
         self.flusher.close()
@@ -118,7 +124,7 @@ class LogManager:
         knows, which has to be called."""
         logs = [
             partition.log
-            for topic in self._cluster.topics
+            for topic in self._topics()
             for partition in topic.partitions
             if partition.is_log_open and partition.log.exists
         ]
@@ -167,16 +173,18 @@ class _Look:
     """Whether the directory is still there. Kafka writes a checkpoint so often, and so finds out
     that it has gone."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
 
     def interval_ms(self) -> int:
-        interval_ms: int = self._cluster.config.get("replica.high.watermark.checkpoint.interval.ms")
+        interval_ms: int = self._environment.config.get(
+            "replica.high.watermark.checkpoint.interval.ms"
+        )
         return interval_ms
 
     def run(self, now: int) -> bool:
         with suppress(OSError):  # said in a notice
-            self._cluster.log_dir.availability.look()
+            self._environment.log_dir.availability.look()
         return False
 
     def due(self, now: int) -> int | None:

@@ -25,9 +25,10 @@ from ...wire import Refused
 from ..base.logger import log
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
+    from ..metadata.log import MetadataLog
 
 
 _MINUTE_MS = 60_000
@@ -37,11 +38,11 @@ _REPLAYED_MAX = 1 << 20
 class MetadataUpkeep:
     """Does the background work on the metadata log of one cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        config = cluster.config
-        self._log = cluster.metadata
-        self._clock = cluster.clock
-        self._timers = cluster.timers
+    def __init__(self, environment: Environment, metadata: MetadataLog) -> None:
+        config = environment.config
+        self._log = metadata
+        self._clock = environment.clock
+        self._timers = environment.timers
         self._bytes_max: int = config.get("metadata.log.max.record.bytes.between.snapshots")
         self._interval_ms: int = config.get("metadata.log.max.snapshot.interval.ms")
         self._retention_bytes: int = config.get("metadata.max.retention.bytes")

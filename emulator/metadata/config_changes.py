@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
@@ -26,13 +26,16 @@ from ..config.client_metrics import CLIENT_METRICS_RESOURCE, check_client_metric
 from ..config.configs import ALL_BROKERS, BrokerConfig
 from ..config.definition import ConfigError, Definition, Kind
 from ..config.group import GROUP_RESOURCE, check_group
-from ..config.loggers import APPEND, DELETE, SET, SUBTRACT
+from ..config.loggers import APPEND, DELETE, SET, SUBTRACT, Loggers
 from .image import BROKER_RESOURCE, TOPIC_RESOURCE
 from .topic_rules import check_name
 from .topics import config_records
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from .features import Features
+    from .log import MetadataLog
+    from .topics import Catalogue
 
 LOGGER_RESOURCE = 8
 _MIN_INSYNC = "min.insync.replicas"
@@ -59,14 +62,33 @@ class Wanted(NamedTuple):
     changes: list[Change]
 
 
+class AskedBroker(NamedTuple):
+    """The broker that was asked, as far as a change of configs concerns it."""
+
+    node_id: int
+    config: BrokerConfig
+    loggers: Loggers
+    check_stores: Callable[[BrokerConfig, Iterable[str], Mapping[str, str]], None]
+    """Raises ConfigError for key stores and trust stores that cannot be used."""
+
+
 class Alteration:
-    """One request. `node_id` is the broker that was asked."""
+    """One request, with its broker and what the controller has."""
 
     def __init__(
-        self, cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
+        self,
+        environment: Environment,
+        metadata: MetadataLog,
+        features: Features,
+        topics: Catalogue,
+        broker: AskedBroker,
+        *,
+        is_incremental: bool,
+        validate_only: bool,
     ) -> None:
-        self._cluster = cluster
-        self._node_id = node_id
+        self._environment, self._metadata = environment, metadata
+        self._features, self._topics = features, topics
+        self._broker = broker
         self._is_incremental = is_incremental
         self._validate_only = validate_only
 
@@ -133,20 +155,20 @@ class Alteration:
                 message = f"Unknown operations type {change.operation}"
                 raise Refused(Error.INVALID_REQUEST, message)
         for change in wanted.changes:
-            _check_broker_list(change, self._cluster.config)
+            _check_broker_list(change, self._environment.config)
         texts = self._new_texts(wanted)
-        data_dir = str(self._cluster.log_dir.path)
+        data_dir = str(self._environment.log_dir.path)
         try:
-            config = self._cluster.brokers[self._node_id].config
+            config = self._broker.config
             config.check_dynamic(wanted.name, texts, data_dir)
             names = (change.name for change in wanted.changes)
-            self._cluster.security.check_stores(config, names, texts)
+            self._broker.check_stores(config, names, texts)
         except ConfigError as error:
             raise Refused(Error.INVALID_REQUEST, str(error)) from None
 
     def _set_levels(self, wanted: Wanted) -> None:
         self._check_node(wanted.name, "Unexpected node id. Expected {0}, but received {1}")
-        loggers = self._cluster.loggers
+        loggers = self._broker.loggers
         for change in wanted.changes:
             loggers.check(*change)
         for change in () if self._validate_only else wanted.changes:
@@ -157,8 +179,8 @@ class Alteration:
         if not _JAVA_INT.fullmatch(name) or not -(2**31) <= int(name) < 2**31:
             message = f"Node id must be an integer, but it is: {name}"
             raise Refused(Error.INVALID_REQUEST, message)
-        if int(name) != self._node_id:
-            raise Refused(Error.INVALID_REQUEST, sentence.format(self._node_id, name))
+        if int(name) != self._broker.node_id:
+            raise Refused(Error.INVALID_REQUEST, sentence.format(self._broker.node_id, name))
 
     # At the controller
 
@@ -185,7 +207,7 @@ class Alteration:
         if self._validate_only:
             return
         try:
-            self._cluster.metadata.append([each for _, records in planned for each in records])
+            self._metadata.append([each for _, records in planned for each in records])
         except Refused as refused:
             yield from ((index, refused) for index, records in planned if records)
 
@@ -197,7 +219,7 @@ class Alteration:
             return self._plan_topic(name, texts)
         if kind == BROKER_RESOURCE:
             self._check_eligible_leaders(wanted, texts)
-            return plan_broker_configs(self._cluster.config, name, texts)
+            return plan_broker_configs(self._environment.config, name, texts)
         if kind == CLIENT_METRICS_RESOURCE:
             if not name:
                 raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
@@ -206,7 +228,7 @@ class Alteration:
             if not name:
                 message = "Default group resources are not allowed."
                 raise Refused(Error.INVALID_REQUEST, message)
-            check_group(self._cluster.config, texts)
+            check_group(self._environment.config, texts)
         return config_records(kind, name, self._texts(kind, name), texts)
 
     def _plan_topic(self, name: str, texts: Mapping[str, str]) -> list[MetadataRecord]:
@@ -214,7 +236,7 @@ class Alteration:
         before = self._texts(TOPIC_RESOURCE, name)
         records = config_records(TOPIC_RESOURCE, name, before, texts)
         is_changed = before.get(_MIN_INSYNC) != texts.get(_MIN_INSYNC)
-        if is_changed and self._cluster.features.level(_ELR_FEATURE):
+        if is_changed and self._features.level(_ELR_FEATURE):
             records.append(ClearElrRecord(topic_name=name))
         return records
 
@@ -222,15 +244,15 @@ class Alteration:
         if not name:
             raise Refused(Error.INVALID_REQUEST, "Default topic resources are not allowed.")
         check_name(name)
-        self._cluster.config.topic(texts).check()
-        if self._cluster.topics.get(name) is None:
+        self._environment.config.topic(texts).check()
+        if self._topics.get(name) is None:
             message = f"The topic '{name}' does not exist."
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION, message)
 
     def _check_eligible_leaders(self, wanted: Wanted, texts: Mapping[str, str]) -> None:
         """With eligible leader replicas (KIP-966) all brokers have the same least number of
         replicas in sync, and it is always set: of one broker it may not even be taken away."""
-        if not self._cluster.features.level(_ELR_FEATURE):
+        if not self._features.level(_ELR_FEATURE):
             return
         name, before = wanted.name, self._texts(BROKER_RESOURCE, wanted.name)
         if name != ALL_BROKERS and any(change.name == _MIN_INSYNC for change in wanted.changes):
@@ -243,24 +265,24 @@ class Alteration:
     def _kinds(self) -> tuple[int, ...]:
         """Resources whose configs are kept in the metadata log."""
         kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
-        return (*kinds, GROUP_RESOURCE) if self._cluster.release.has_group_configs else kinds
+        return (*kinds, GROUP_RESOURCE) if self._environment.release.has_group_configs else kinds
 
     # What a resource has, and is to have
 
     def _texts(self, kind: int, name: str) -> Mapping[str, str]:
         if kind == TOPIC_RESOURCE:
-            topic = self._cluster.topics.get(name)
+            topic = self._topics.get(name)
             return {} if topic is None else topic.config.overrides
         if kind == BROKER_RESOURCE:
-            return self._cluster.config.dynamic.get(name, {})
-        return self._cluster.metadata.image.configs_of(kind, name)
+            return self._environment.config.dynamic.get(name, {})
+        return self._metadata.image.configs_of(kind, name)
 
     def _new_texts(self, wanted: Wanted) -> dict[str, str]:
         if not self._is_incremental:
             return {change.name: change.value or "" for change in wanted.changes}
         definitions: Mapping[str, Definition] = {
-            TOPIC_RESOURCE: self._cluster.config.topic_definitions,
-            BROKER_RESOURCE: self._cluster.config.definitions,
+            TOPIC_RESOURCE: self._environment.config.topic_definitions,
+            BROKER_RESOURCE: self._environment.config.definitions,
         }.get(wanted.kind, {})
         texts = dict(self._texts(wanted.kind, wanted.name))
         changes = {change.name: change for change in wanted.changes}

@@ -28,7 +28,8 @@ from .features import ELIGIBLE_LEADERS, KRAFT_VERSION, METADATA_VERSION
 
 if TYPE_CHECKING:
     from ..base.release import Release
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from .features import Features
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 CONTROLLER_LISTENER = "CONTROLLER"
@@ -48,12 +49,16 @@ class FeatureUpdate(NamedTuple):
 
 
 def update_features(
-    cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
+    environment: Environment,
+    features: Features,
+    updates: Mapping[str, FeatureUpdate],
+    *,
+    validate_only: bool,
 ) -> None:
     """Change levels together. Raises Refused(INVALID_UPDATE_VERSION), changing nothing, or
     KAFKA_STORAGE_ERROR."""
     for name in hash_map_order(updates):
-        problem = _problem(cluster, name, updates[name])
+        problem = _problem(environment, features, name, updates[name])
         if problem is not None:
             sentence = (
                 "The update failed for all features since the following feature had an error: "
@@ -63,44 +68,53 @@ def update_features(
         return
     levels = {name: updates[name].level for name in hash_map_order(updates)}
     kraft_version = 0
-    if cluster.release.quorum_keeps_kraft_version:
+    if environment.release.quorum_keeps_kraft_version:
         kraft_version = levels.pop(KRAFT_VERSION, 0)
     records: list[MetadataRecord] = []
-    if levels.get(ELIGIBLE_LEADERS, 0) > cluster.features.level(ELIGIBLE_LEADERS):
-        records += _share_min_insync(cluster.config)
+    if levels.get(ELIGIBLE_LEADERS, 0) > features.level(ELIGIBLE_LEADERS):
+        records += _share_min_insync(environment.config)
     records += [FeatureLevelRecord(name=name, feature_level=n) for name, n in levels.items()]
-    cluster.metadata.append(records)
-    if kraft_version > cluster.features.level(KRAFT_VERSION):
-        _keep_voters_in_the_log(cluster, kraft_version)
+    features.log.append(records)
+    if kraft_version > features.level(KRAFT_VERSION):
+        _keep_voters_in_the_log(environment, features, kraft_version)
 
 
 def update_one_by_one(
-    cluster: Cluster, updates: Mapping[str, FeatureUpdate], *, validate_only: bool
+    environment: Environment,
+    features: Features,
+    updates: Mapping[str, FeatureUpdate],
+    *,
+    validate_only: bool,
 ) -> dict[str, Refused | None]:
     """Change each level that may be, as releases up to 3.9 do. Returns by name why one was not."""
-    problems = {name: _problem(cluster, name, updates[name]) for name in hash_map_order(updates)}
+    problems = {
+        name: _problem(environment, features, name, updates[name])
+        for name in hash_map_order(updates)
+    }
     outcomes = {
         name: None if problem is None else Refused(Error.INVALID_UPDATE_VERSION, problem)
         for name, problem in problems.items()
     }
     good = {name: updates[name] for name, refused in outcomes.items() if refused is None}
     try:
-        update_features(cluster, good, validate_only=validate_only)
+        update_features(environment, features, good, validate_only=validate_only)
     except Refused as refused:
         outcomes |= dict.fromkeys(good, refused)
     return outcomes
 
 
-def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
+def _problem(
+    environment: Environment, features: Features, name: str, update: FeatureUpdate
+) -> str | None:
     """Why a feature cannot be changed so; None if it can."""
-    level, kind = update
-    current = cluster.features.level(name)
+    (level, kind), release = update, environment.release
+    current = features.level(name)
     reason = None
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
         reason = "The controller does not support the given upgrade type."
     elif level < 0:
         reason = "A feature version cannot be less than 0."
-    elif (not_supported := _not_supported(cluster, name, level)) is not None:
+    elif (not_supported := _not_supported(environment, name, level)) is not None:
         reason = not_supported
     elif level < current and kind == UPGRADE:
         reason = (
@@ -110,18 +124,20 @@ def _problem(cluster: Cluster, name: str, update: FeatureUpdate) -> str | None:
     elif level > current and kind != UPGRADE:
         reason = "Can't downgrade to a newer version."
     elif level < current and name == METADATA_VERSION:
-        return _lossy_downgrade(cluster.release, current, level, kind)
-    elif level < current and name == KRAFT_VERSION and cluster.release.quorum_keeps_kraft_version:
+        return _lossy_downgrade(release, current, level, kind)
+    elif (
+        level < current and name == KRAFT_VERSION and environment.release.quorum_keeps_kraft_version
+    ):
         reason = "Can't downgrade the version of this feature."
     return (
         None if reason is None else f"Invalid update version {level} for feature {name}. {reason}"
     )
 
 
-def _not_supported(cluster: Cluster, name: str, level: int) -> str | None:
-    node_id, supported = cluster.controller_id, cluster.release.features
+def _not_supported(environment: Environment, name: str, level: int) -> str | None:
+    node_id, supported = environment.controller_id, environment.release.features
     if name not in supported:
-        if level == 0 and cluster.release.unknown_features_have_level_0:
+        if level == 0 and environment.release.unknown_features_have_level_0:
             return None
         if level == 0:
             return f"Feature {name} not found."
@@ -164,14 +180,14 @@ def _share_min_insync(config: BrokerConfig) -> list[MetadataRecord]:
     return records
 
 
-def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
+def _keep_voters_in_the_log(environment: Environment, features: Features, version: int) -> None:
     """Write the voters of the quorum: this node alone."""
-    node_id = cluster.controller_id
-    broker = cluster.nodes[node_id]
-    first, last = cluster.release.features[KRAFT_VERSION]
+    node_id = environment.controller_id
+    broker = environment.nodes[node_id]
+    first, last = environment.release.features[KRAFT_VERSION]
     voter = KRaftVoters.Voter(
         voter_id=node_id,
-        voter_directory_id=cluster.log_dir.properties.directory_id or bytes(16),
+        voter_directory_id=environment.log_dir.properties.directory_id or bytes(16),
         endpoints=[
             KRaftVoters.Voter.Endpoint(name=CONTROLLER_LISTENER, host=broker.host, port=broker.port)
         ],
@@ -179,7 +195,7 @@ def _keep_voters_in_the_log(cluster: Cluster, version: int) -> None:
             min_supported_version=first, max_supported_version=last
         ),
     )
-    cluster.metadata.append_controls(
+    features.log.append_controls(
         [
             KRaftVersion(version=0, kraft_version=version),
             KRaftVoters(version=0, voters=[voter]),

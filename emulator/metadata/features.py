@@ -85,12 +85,12 @@ class Features:
     """The finalized features of a cluster, as they are now."""
 
     def __init__(self, metadata_log: MetadataLog) -> None:
-        self._log = metadata_log
+        self.log = metadata_log
 
     @property
     def finalized(self) -> Mapping[str, int]:
         """Every feature above level 0, and its level."""
-        image = self._log.image
+        image = self.log.image
         if not image.kraft_version:
             return image.features
         return {**image.features, KRAFT_VERSION: image.kraft_version}
@@ -99,12 +99,12 @@ class Features:
     def quorum_version(self) -> int:
         """How the quorum keeps its voters: from 1 on in the log. Up to 3.9 it stays 0, whatever the
         level of kraft.version."""
-        return self._log.image.kraft_version
+        return self.log.image.kraft_version
 
     @property
     def epoch(self) -> int:
         """A number that rises with every change: the offset of the last metadata record."""
-        return self._log.end_offset - 1
+        return self.log.end_offset - 1
 
     def level(self, name: str) -> int:
         """The level of a feature; 0 if it is not finalized."""

@@ -28,7 +28,7 @@ Who leads and replicates a partition later on: replication/.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused, random_id
@@ -48,7 +48,8 @@ from .image import TOPIC_RESOURCE, PartitionImage
 from .topic_rules import DEFAULT, Assignments, added, assigned, check_name, folded, placed
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from .log import MetadataLog
 
 
 class TopicIndex:
@@ -292,13 +293,27 @@ def null_configs(names: Iterable[str]) -> Refused:
 class Catalogue(TopicIndex):
     """All topics of a cluster, by name and by id; iterated in the order of their names."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        metadata: MetadataLog,
+        registered: Callable[[], Registered],
+        noticed: Callable[[], None],
+    ) -> None:
         super().__init__()
-        self._cluster = cluster
+        self._environment, self._metadata = environment, metadata
+        self._registered, self._noticed = registered, noticed
 
     def changed(self) -> None:
         super().changed()
-        self._cluster.answers.changed()
+        self._noticed()
+
+    def named(self, name: str) -> Topic:
+        """A topic by its name. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+        topic = self.get(name)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic
 
     # Creating
 
@@ -330,13 +345,13 @@ class Catalogue(TopicIndex):
         return plan_topic(
             *(name, partitions, replication_factor, configs or {}, assignments),
             topics=self,
-            config=self._cluster.config,
-            brokers=self._cluster.replication.registered(),
+            config=self._environment.config,
+            brokers=self._registered(),
         )
 
     def add_all(self, plans: Sequence[NewTopic]) -> list[Topic]:
         """Create all of these or, Refused(KAFKA_STORAGE_ERROR) being raised, none of them."""
-        self._cluster.metadata.append([record for new in plans for record in new.records()])
+        self._metadata.append([record for new in plans for record in new.records()])
         return [self._by_id[new.id] for new in plans]
 
     def ensure_internal(self, name: str) -> Topic:
@@ -347,7 +362,7 @@ class Catalogue(TopicIndex):
         topic = self.get(name)
         if topic is not None:
             return topic
-        partitions, factor, configs = internal_topic(name, self._cluster.config)
+        partitions, factor, configs = internal_topic(name, self._environment.config)
         return self.create(name, partitions=partitions, replication_factor=factor, configs=configs)
 
     # Changing
@@ -359,22 +374,22 @@ class Catalogue(TopicIndex):
 
         Raises Refused as CreatePartitions answers.
         """
-        brokers, config = self._cluster.replication.registered(), self._cluster.config
+        brokers, config = self._registered(), self._environment.config
         return plan_partitions(topic, total, assignments, brokers=brokers, config=config)
 
     def add_partitions(
         self, topic: Topic, total: int, assignments: Sequence[Sequence[int]] | None = None
     ) -> None:
         """Grow a topic to `total` partitions. Raises Refused as CreatePartitions answers."""
-        self._cluster.metadata.append(self.plan_partitions(topic, total, assignments).records())
+        self._metadata.append(self.plan_partitions(topic, total, assignments).records())
 
     def set_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace what a topic sets itself. Raises Refused(INVALID_CONFIG), changing nothing."""
-        self._cluster.metadata.append(plan_configs(topic, configs, self._cluster.config))
+        self._metadata.append(plan_configs(topic, configs, self._environment.config))
 
     def delete(self, topic: Topic) -> None:
         """Delete a topic, its logs and what groups committed for it; wake who waits for it.
 
         Raises Refused(KAFKA_STORAGE_ERROR).
         """
-        self._cluster.metadata.append([RemoveTopicRecord(topic_id=topic.id)])
+        self._metadata.append([RemoveTopicRecord(topic_id=topic.id)])

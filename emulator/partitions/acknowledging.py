@@ -15,7 +15,7 @@ from ...wire import Error
 from ..base.timers import Timer
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
     from .partition import Partition
 
 
@@ -32,12 +32,12 @@ class Unreplicated(NamedTuple):
 class AckWait:
     """What one Produce waits for. `finish` answers it."""
 
-    __slots__ = ("_cluster", "_finish", "_left", "_timer")
+    __slots__ = ("_environment", "_finish", "_left", "_timer")
 
     def __init__(
-        self, cluster: Cluster, batches: Sequence[Unreplicated], finish: Callable[[], None]
+        self, environment: Environment, batches: Sequence[Unreplicated], finish: Callable[[], None]
     ) -> None:
-        self._cluster = cluster
+        self._environment = environment
         self._left = list(batches)
         self._finish = finish
         self._timer: Timer
@@ -46,7 +46,7 @@ class AckWait:
         """Wait so long at most, in real time."""
         for each in self._left:
             each.partition.acks.append(self)
-        self._timer = self._cluster.after(most_ms, self._time_is_over)
+        self._timer = self._environment.after(most_ms, self._time_is_over)
 
     def look(self) -> None:
         """A high watermark or a leader may have changed."""
@@ -66,14 +66,14 @@ class AckWait:
         self._left = left
         if not left:
             self._timer.cancel()
-            self._cluster.woken.append(self._finish)
+            self._environment.woken.append(self._finish)
 
     def _time_is_over(self) -> None:
         left, self._left = self._left, []
         for each in left:
             each.partition.acks.remove(self)
             each.refuse(Error.REQUEST_TIMED_OUT)
-        self._cluster.woken.append(self._finish)
+        self._environment.woken.append(self._finish)
 
     def cancel(self) -> None:
         """The client is gone."""

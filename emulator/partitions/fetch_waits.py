@@ -26,7 +26,7 @@ from ...wire import Refused
 from ..base.timers import Timer
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
     from .partition import Partition
 
 
@@ -93,7 +93,7 @@ class FetchWait:
 
     __slots__ = (
         "_awaited",
-        "_cluster",
+        "_environment",
         "_finish",
         "_min_bytes",
         "_missing",
@@ -105,13 +105,13 @@ class FetchWait:
 
     def __init__(
         self,
-        cluster: Cluster,
+        environment: Environment,
         awaited: Sequence[Awaited],
         min_bytes: int,
         reader: Reader,
         finish: Callable[[], None],
     ) -> None:
-        self._cluster = cluster
+        self._environment = environment
         self._awaited = awaited
         self._min_bytes = min_bytes
         self._finish = finish
@@ -126,7 +126,7 @@ class FetchWait:
             return False
         for each in self._awaited:
             each.partition.waits.append(self)
-        self._timer: Timer = self._cluster.after(most_ms, self.wake)
+        self._timer: Timer = self._environment.after(most_ms, self.wake)
         return True
 
     def _count(self) -> int:
@@ -173,7 +173,7 @@ class FetchWait:
         """There is enough, time is up, or a partition has changed: answer at the next chance."""
         if not self.is_over:
             self.cancel()
-            self._cluster.woken.append(self._finish)
+            self._environment.woken.append(self._finish)
 
     def cancel(self) -> None:
         """Stop waiting without an answer."""

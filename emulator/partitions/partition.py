@@ -172,6 +172,13 @@ class Partition:
         end = self._end()
         return end if self.apart is None else self.apart.end_at(node_id, end)
 
+    def is_late(self, node_id: int, before: int) -> bool:
+        """Whether a replica has not had everything since before that time."""
+        apart = self.apart
+        if apart is None or self.end_at(node_id) == self.log_end_offset:
+            return False
+        return apart.behind_since.get(node_id, before + 1) <= before
+
     def has_caught_up(self, node_id: int) -> bool:
         """Whether a replica whose broker is at work may join those in sync."""
         apart = self.apart

@@ -35,32 +35,35 @@ from .changes import Change, Election, Policy
 
 if TYPE_CHECKING:
     from ..base.timers import Timer
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.log import MetadataLog
 
 
 class Balance:
     """Looks at the right times for leaders that are not the preferred ones, while there are any."""
 
-    def __init__(self, cluster: Cluster, move_back: Callable[[], None]) -> None:
-        self._cluster = cluster
+    def __init__(
+        self, environment: Environment, metadata: MetadataLog, move_back: Callable[[], None]
+    ) -> None:
+        self._environment, self._metadata = environment, metadata
         self._move_back = move_back
-        self._start = cluster.clock.now()
+        self._start = environment.clock.now()
         self._check: Timer | None = None
 
     def noticed(self, partitions: Iterable[PartitionImage]) -> None:
         """These have changed: if one of them is led by another replica, look at the next time."""
         if self._check is None and any(map(is_imbalanced, partitions)):
-            config = self._cluster.config
+            config = self._environment.config
             if config.get("auto.leader.rebalance.enable"):
                 every = 1000 * config.get("leader.imbalance.check.interval.seconds")
-                past = (self._cluster.clock.now() - self._start) % every
-                when = self._cluster.clock.now() + every - past
-                self._check = self._cluster.timers.at(when, self._look)
+                past = (self._environment.clock.now() - self._start) % every
+                when = self._environment.clock.now() + every - past
+                self._check = self._environment.timers.at(when, self._look)
 
     def _look(self) -> None:
         self._check = None
         self._move_back()
-        for topic in self._cluster.metadata.image.topics.values():
+        for topic in self._metadata.image.topics.values():
             self.noticed(topic.partitions.values())
 
 

@@ -18,24 +18,23 @@ from ..partitions.replicas import Replicas
 from .brokers import BrokerState, Process
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from .replication import Replication
 
 Kept: TypeAlias = Mapping[str, Any]
 """Of a JSON file."""
 
 
-def kept_of(cluster: Cluster) -> dict[str, Any]:
+def kept_of(replication: Replication) -> dict[str, Any]:
     """What is to be kept."""
-    brokers = cluster.replication.brokers
     return {
         "brokers": [
             [node_id, each.process.value, each.is_fenced, each.is_registered, each.has_crashed]
-            for node_id, each in brokers.items()
+            for node_id, each in replication.brokers.items()
             if each != BrokerState()
         ],
         "partitions": [
             _of_partition(partition, partition.apart)
-            for topic in cluster.topics
+            for topic in replication.topics
             for partition in topic.partitions
             if partition.apart is not None
         ],
@@ -66,24 +65,24 @@ def fenced_in(kept: Kept) -> set[int]:
     return {node_id for node_id, _, is_fenced, *_ in kept["brokers"] if is_fenced}
 
 
-def put_back(cluster: Cluster, kept: Kept) -> None:
+def put_back(replication: Replication, kept: Kept) -> None:
     """Have brokers and replicas be as they were, in a cluster that was opened without those that
     were fenced. Raises Refused (KAFKA_STORAGE_ERROR)."""
     for node_id, process, is_fenced, is_registered, has_crashed in kept["brokers"]:
-        if node_id in cluster.nodes:
-            broker = cluster.replication.brokers[node_id]
+        if node_id in replication.environment.nodes:
+            broker = replication.brokers[node_id]
             broker.process, broker.is_fenced = Process(process), is_fenced
             broker.is_registered, broker.has_crashed = is_registered, has_crashed
-            cluster.nodes[node_id].is_alive = not is_fenced
-    cluster.topics.changed()
+            replication.environment.nodes[node_id].is_alive = not is_fenced
+    replication.topics.changed()
     for each in kept["partitions"]:
-        topic = cluster.topics.get(each["topic"])
+        topic = replication.topics.get(each["topic"])
         if topic is not None:
-            _put_back(cluster, topic.partitions[each["index"]], each)
-    cluster.replication.watch_again()
+            _put_back(replication, topic.partitions[each["index"]], each)
+    replication.watch_again()
 
 
-def _put_back(cluster: Cluster, partition: Partition, each: Kept) -> None:
+def _put_back(replication: Replication, partition: Partition, each: Kept) -> None:
     apart, end = partition.set_apart(), partition.log_end_offset
     apart.high_watermark = min(each["high_watermark"], end)
     there = set(partition.replicas) - {partition.leader}
@@ -92,8 +91,8 @@ def _put_back(cluster: Cluster, partition: Partition, each: Kept) -> None:
     apart.standing = {node_id: at for node_id, at in each["standing"] if node_id in there}
     apart.lags = {node_id: most for node_id, most in each["lags"] if node_id in there}
     apart.kept_out = {node_id for node_id in each["kept_out"] if node_id in there}
-    apart.behind_since = dict.fromkeys(apart.ends, cluster.clock.now())
+    apart.behind_since = dict.fromkeys(apart.ends, replication.environment.clock.now())
     isr = [node_id for node_id in partition.isr if node_id in each["isr"]]
     if partition.leader in isr and isr != partition.isr:
-        cluster.replication.set_isr(partition, isr)
+        replication.set_isr(partition, isr)
     partition.advance()

@@ -31,18 +31,16 @@ from ..partitions.partition import NO_LEADER
 from .brokers import Process
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
     from ..partitions.partition import Partition
-
+    from .replication import Replication
 
 ANSWERS_MS = 100
 """So long it answers without its leaders, unless `timing` says otherwise."""
 
 
-def stop(cluster: Cluster, node_id: int) -> Future[None]:
+def stop(replication: Replication, node_id: int) -> Future[None]:
     """Begin to stop a broker: what is returned is done when it has ended, or has the error for
     which it is not fenced. Raises Refused, RuntimeError (`Replication.begin_stop`)."""
-    replication = cluster.replication
     replication.begin_stop(node_id)
     gone: Future[None] = Future()
 
@@ -57,10 +55,11 @@ def stop(cluster: Cluster, node_id: int) -> Future[None]:
             gone.set_result(None)
 
     if replication.has_clients is not None and replication.has_clients(node_id):
-        cluster.asked.add(gone)  # which says so if all brokers go down meanwhile
-        gone.add_done_callback(cluster.asked.discard)
-        timing = cluster.timing
-        cluster.after(ANSWERS_MS if timing is None else timing.stop_ms(), end)
+        environment = replication.environment
+        environment.asked.add(gone)  # which says so if all brokers go down meanwhile
+        gone.add_done_callback(environment.asked.discard)
+        how_long = replication.answers_ms
+        environment.after(ANSWERS_MS if how_long is None else how_long(), end)
     else:
         end()
     return gone
@@ -70,16 +69,15 @@ _UNCHANGED = -2
 _MOST_NAMED = 5
 
 
-def begin_to_leave(cluster: Cluster, node_id: int, *, moves: bool) -> Future[None]:
-    """Stop a broker, with `moves` after what it has was moved away: when it has ended, `leave`.
-    Raises, before anything is changed: RuntimeError if it has what is not moved, or is the last one
-    that runs; Refused (REQUEST_TIMED_OUT) without a controller."""
-    replication = cluster.replication
+def begin_to_leave(replication: Replication, node_id: int, *, moves: bool) -> Future[None]:
+    """Stop a broker, with `moves` after what it has was moved away. When it has ended, it may be
+    forgotten. Raises, before anything is changed: RuntimeError if it has what is not moved, or is
+    the last one that runs; Refused (REQUEST_TIMED_OUT) without a controller."""
     replication.check_controlled(f"broker {node_id} cannot leave")
     replication.check_not_last(node_id, "removed")
-    plan = _Plan(cluster, node_id) if moves else None
+    plan = _Plan(replication, node_id) if moves else None
     if plan is None:
-        _check_empty(cluster, node_id)
+        _check_empty(replication, node_id)
     if replication.broker(node_id).process is Process.PAUSED:
         replication.kill(node_id)
     if not replication.is_up(node_id):
@@ -88,20 +86,14 @@ def begin_to_leave(cluster: Cluster, node_id: int, *, moves: bool) -> Future[Non
         replication.change(plan.records())
     gone: Future[None] = Future()
     if replication.is_up(node_id):
-        return stop(cluster, node_id)
+        return stop(replication, node_id)
     gone.set_result(None)
     return gone
 
 
-def leave(cluster: Cluster, node_id: int) -> None:
-    """Forget a broker that has begun to leave. Raises Refused (KAFKA_STORAGE_ERROR)."""
-    cluster.replication.end_stop(node_id)
-    cluster.remove_broker(node_id)
-
-
-def _check_empty(cluster: Cluster, node_id: int) -> None:
+def _check_empty(replication: Replication, node_id: int) -> None:
     """Raises RuntimeError."""
-    left = [each.name for each in cluster.replication.replicas_at(node_id)]
+    left = [each.name for each in replication.replicas_at(node_id)]
     if left:
         named = ", ".join(left[:_MOST_NAMED])
         more = len(left) - _MOST_NAMED
@@ -113,8 +105,8 @@ def _check_empty(cluster: Cluster, node_id: int) -> None:
 class _Plan:
     """Where the replicas of one broker go. Raises RuntimeError where they cannot all be moved."""
 
-    def __init__(self, cluster: Cluster, node_id: int) -> None:
-        self._cluster, self._replication = cluster, cluster.replication
+    def __init__(self, replication: Replication, node_id: int) -> None:
+        self._replication = replication
         self._node_id = node_id
         self._leaders = self._expected_leaders()
         at = self._replication.replicas_at
@@ -161,7 +153,7 @@ class _Plan:
 
     def _check_may_move(self, partition: Partition, leader: int) -> None:
         """Whether there is a leader from whom another broker can get it."""
-        image = self._cluster.metadata.image.topics[partition.topic.id]
+        image = self._replication.metadata.image.topics[partition.topic.id]
         now = image.partitions[partition.index]
         if leader == NO_LEADER:
             holders = "; ".join(map(self._told, sorted(partition.replicas)))

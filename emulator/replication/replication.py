@@ -46,9 +46,11 @@ from .controller import Balance, Controller
 from .quorum import NOBODY, ControllerGate, Quorum, TimeOut
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
+    from ..metadata.log import MetadataLog
+    from ..metadata.topics import Catalogue
     from ..partitions.partition import Partition
 
 SHORT_MS = 200
@@ -62,23 +64,36 @@ class Replication:
     """Called when the process of a broker has begun to do something else; set by a server."""
     has_clients: Callable[[int], bool] | None = None
     """Whether anybody is connected to a broker; set by a server."""
+    answers_ms: Callable[[], int] | None = None
+    """How long a broker that stops answers without its leaders; set by `timing="kafka"`."""
 
-    def __init__(self, cluster: Cluster, time_out: TimeOut, *, is_short: bool) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        metadata: MetadataLog,
+        topics: Catalogue,
+        time_out: TimeOut,
+        *,
+        await_replicas: Callable[[], None],
+        forget: Callable[[int], None],
+        is_short: bool,
+    ) -> None:
+        self.environment, self.metadata, self.topics = environment, metadata, topics
+        self._await_replicas, self._forget = await_replicas, forget
         self.brokers = {
             node_id: BrokerState() if node.is_alive else BrokerState(Process.DOWN, is_fenced=True)
-            for node_id, node in cluster.nodes.items()
+            for node_id, node in environment.nodes.items()
         }
-        self.controller = Controller(cluster.metadata.image, self.brokers, self._policy)
+        self.controller = Controller(metadata.image, self.brokers, self._policy)
         self.quorum = Quorum(self.brokers)
-        self._gate = ControllerGate(self.quorum, cluster.after, time_out)
+        self._gate = ControllerGate(self.quorum, environment.after, time_out)
         self._registrations = Registrations(
-            cluster.metadata.image, cluster.release, cluster.log_dir.properties.directory_id
+            metadata.image, environment.release, environment.log_dir.properties.directory_id
         )
-        self._cluster = cluster
         self._is_short = is_short
         self._sessions: dict[int, Timer] = {}
         self._lag_check: Timer | None = None
-        self._balance = Balance(cluster, self._move_back)
+        self._balance = Balance(environment, metadata, self._move_back)
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Take in a change of the metadata: new replicas whose brokers are not at work have
@@ -87,7 +102,7 @@ class Replication:
             return
         is_whole = not self.quorum.sides and all(each.is_at_work for each in self.brokers.values())
         for topic_id in {*delta.created, *(topic_id for topic_id, _ in delta.partitions)}:
-            topic = self._cluster.topics.by_id(topic_id)
+            topic = self.topics.by_id(topic_id)
             for partition in topic.partitions if topic is not None and not is_whole else ():
                 self._hold_back(partition)
         may_elect = bool(delta.configs)
@@ -131,7 +146,7 @@ class Replication:
             broker.is_shutting_down = False
             raise
         self._settle()
-        self._cluster.settle()  # who waits there is told that it does not lead any more
+        self.environment.settle()  # who waits there is told that it does not lead any more
 
     def end_stop(self, node_id: int) -> None:
         """A broker that shuts down ends; nothing if it has ended meanwhile. Raises Refused."""
@@ -182,8 +197,7 @@ class Replication:
         records = self.controller.lost(node_id) if broker.has_crashed else []
         self._write([*records, *self._registration(node_id, len(records))])
         broker.has_crashed = False
-        self._cluster.brokers[node_id].started_again()
-        self._cluster.share_leaders.at(node_id).clear()
+        self._forget(node_id)
         for partition in self.replicas_at(node_id):
             partition.start_again(node_id)
         self._begin(node_id)
@@ -222,7 +236,7 @@ class Replication:
         or at a start of the cluster all of them. Raises Refused (KAFKA_STORAGE_ERROR)."""
         if len(self.brokers) == 1:
             return
-        known = self._cluster.metadata.image.brokers
+        known = self.metadata.image.brokers
         new = [
             node_id
             for node_id, each in self.brokers.items()
@@ -236,10 +250,10 @@ class Replication:
 
     def _registration(self, node_id: int, after: int) -> list[MetadataRecord]:
         """That a broker starts, if there are several; `after` other records."""
-        metadata = self._cluster.metadata
+        metadata = self.metadata
         if len(self.brokers) == 1:
             return []
-        node = self._cluster.nodes[node_id]
+        node = self.environment.nodes[node_id]
         return [self._registrations.start(node, metadata.end_offset + after)]
 
     def add(self, node_id: int) -> None:
@@ -257,7 +271,7 @@ class Replication:
             self._hold_back(partition)
             partition.start_again(node_id)
         self._elect_controller()
-        self._cluster.topics.changed()
+        self.topics.changed()
         self._give_leaders()
 
     def remove(self, node_id: int) -> None:
@@ -305,7 +319,7 @@ class Replication:
     def registered(self) -> Registered:
         """Those that partitions may be on."""
         there = {n: each for n, each in self.brokers.items() if each.is_registered}
-        racks = {node_id: self._cluster.nodes[node_id].rack for node_id in there}
+        racks = {node_id: self.environment.nodes[node_id].rack for node_id in there}
         return Registered(racks, [node_id for node_id, each in there.items() if each.is_active])
 
     # Controllers
@@ -328,12 +342,12 @@ class Replication:
         """Brokers that reach the controller are heard of; the sessions of others begin to end, if
         there is one who waits for that."""
         self._elect_controller()
-        chain = self._cluster.chain
+        chain = self.environment.chain
         if self._gate not in chain:
             chain.append(self._gate)
         if all(map(self.quorum.reaches, self.brokers)):
             chain.remove(self._gate)
-        self._cluster.woken.append(self._gate.open)
+        self.environment.woken.append(self._gate.open)
         if not self.quorum.is_there:
             for session in self._sessions.values():
                 session.cancel()
@@ -348,10 +362,10 @@ class Replication:
         self._give_leaders()
 
     def _elect_controller(self) -> None:
-        metadata = self._cluster.metadata
-        is_another = self.quorum.elect(metadata.end_offset, self._cluster.clock.now())
+        metadata = self.metadata
+        is_another = self.quorum.elect(metadata.end_offset, self.environment.clock.now())
         if is_another:
-            self._cluster.topics.changed()
+            self.topics.changed()
             if self.quorum.leader != NOBODY:
                 metadata.begin_epoch()
         text = "" if self.quorum.is_there else "there is no controller that could write it"
@@ -384,7 +398,7 @@ class Replication:
 
     def check_controlled(self, what: str) -> None:
         """Whether there is a controller for this. Raises Refused (REQUEST_TIMED_OUT)."""
-        halted = self._cluster.metadata.halted
+        halted = self.metadata.halted
         if halted:
             raise Refused(Error.REQUEST_TIMED_OUT, f"{what}: {halted}")
 
@@ -399,10 +413,10 @@ class Replication:
 
     def _end(self, node_id: int, process: Process) -> None:
         self.brokers[node_id].process = process
-        now = self._cluster.clock.now()
+        now = self.environment.clock.now()
         for partition in self.replicas_at(node_id):
             partition.hold(node_id, now)
-        self._cluster.await_replicas()
+        self._await_replicas()
         self._elect_controller()
         self._tell(node_id)
 
@@ -447,8 +461,8 @@ class Replication:
         self._listed(node_id, is_listed=False)
 
     def _listed(self, node_id: int, *, is_listed: bool) -> None:
-        self._cluster.nodes[node_id].is_alive = is_listed
-        self._cluster.topics.changed()
+        self.environment.nodes[node_id].is_alive = is_listed
+        self.topics.changed()
 
     def _give_leaders(self) -> None:
         """To partitions that have none, and let everybody follow. A failing disk is logged."""
@@ -472,13 +486,13 @@ class Replication:
 
     def _elect_later(self) -> None:
         """Configs may now allow an unclean election."""
-        wait_ms: int = self._cluster.config.get("unclean.leader.election.interval.ms")
+        wait_ms: int = self.environment.config.get("unclean.leader.election.interval.ms")
         self._at(0 if self._is_short else wait_ms, self._give_leaders)
 
     def _await_session(self, node_id: int) -> None:
         if node_id in self._sessions or not self.quorum.is_there:
             return
-        session_ms = self._cluster.config.get("broker.session.timeout.ms")
+        session_ms = self.environment.config.get("broker.session.timeout.ms")
         wait_ms = self._short("broker.session.timeout.ms", session_ms)
         self._sessions[node_id] = self._at(wait_ms, partial(self._session_over, node_id))
 
@@ -492,14 +506,14 @@ class Replication:
 
     def watch_lags(self, wait_ms: int | None = None) -> None:
         """Look from now on for replicas that lag, after the time that they may."""
-        self._cluster.await_replicas()
+        self._await_replicas()
         if self._lag_check is None:
             lag_ms = self._lag_ms if wait_ms is None else wait_ms
             self._lag_check = self._at(lag_ms, self._check_lags)
 
     @property
     def _lag_ms(self) -> int:
-        lag_ms = self._cluster.config.get("replica.lag.time.max.ms")
+        lag_ms = self.environment.config.get("replica.lag.time.max.ms")
         return self._short("replica.lag.time.max.ms", lag_ms)
 
     def _check_lags(self) -> None:
@@ -510,12 +524,12 @@ class Replication:
             each.process is Process.PAUSED or not (each.process is Process.UP or each.is_fenced)
             for each in self.brokers.values()
         )
-        before = self._cluster.clock.now() - self._lag_ms
+        before = self.environment.clock.now() - self._lag_ms
         for partition in self._led():
             if not self.quorum.reaches(partition.leader):
                 continue
             is_needed = is_needed or (partition.apart is not None and bool(partition.apart.lags))
-            late = [each for each in partition.isr if _is_late(partition, each, before)]
+            late = [each for each in partition.isr if partition.is_late(each, before)]
             if late:
                 left = [each for each in partition.isr if each not in late]
                 records += self.controller.alter_isr(partition.topic.id, partition.index, left)
@@ -527,11 +541,11 @@ class Replication:
             log.warning("replicas that lag stay in sync: %s", refused)
 
     def _short(self, name: str, milliseconds: int) -> int:
-        is_asked_for = not self._is_short or name in self._cluster.config.overrides
+        is_asked_for = not self._is_short or name in self.environment.config.overrides
         return milliseconds if is_asked_for else SHORT_MS
 
     def _at(self, wait_ms: int, callback: Callable[[], None]) -> Timer:
-        return self._cluster.timers.at(self._cluster.clock.now() + wait_ms, callback)
+        return self.environment.timers.at(self.environment.clock.now() + wait_ms, callback)
 
     # Partitions
 
@@ -553,7 +567,7 @@ class Replication:
         """Its replicas get nothing that cannot follow."""
         for node_id in partition.replicas:
             if not self._follows(partition, node_id):
-                partition.hold(node_id, self._cluster.clock.now())
+                partition.hold(node_id, self.environment.clock.now())
 
     def _follows(self, partition: Partition, node_id: int) -> bool:
         """Whether a replica gets what its leader has, if that is at work."""
@@ -573,22 +587,14 @@ class Replication:
                 yield partition
 
     def _partitions(self) -> Iterator[Partition]:
-        for topic in self._cluster.topics:
+        for topic in self.topics:
             yield from topic.partitions
 
     def _write(self, records: list[MetadataRecord]) -> None:
         if records:
-            self._cluster.metadata.append(records)
+            self.metadata.append(records)
 
     def _policy(self, name: str) -> Policy:
-        config = self._cluster.topic(name).config
-        has_elr = self._cluster.metadata.image.features.get(ELIGIBLE_LEADERS, 0) > 0
+        config = self.topics.named(name).config
+        has_elr = self.metadata.image.features.get(ELIGIBLE_LEADERS, 0) > 0
         return Policy(config.min_insync_replicas, has_elr, config.unclean_election)
-
-
-def _is_late(partition: Partition, node_id: int, before: int) -> bool:
-    """Whether a replica has not had everything since before that time."""
-    apart = partition.apart
-    if apart is None or partition.end_at(node_id) == partition.log_end_offset:
-        return False
-    return apart.behind_since.get(node_id, before + 1) <= before

@@ -29,7 +29,10 @@ from .listeners import PLAINTEXT, SSL
 from .login.scram import ITERATIONS, Known, credential_of
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.log import MetadataLog
+    from .authorizer.authorizer import Authorizer
+    from .security import Security
 
 _ID_BYTES, _SALT_BYTES = 16, 16
 USER = "User"
@@ -46,100 +49,137 @@ def hmac_of(key: bytes, token_id: str) -> bytes:
     return hmac.digest(key, token_id.encode(), hashlib.sha512)
 
 
-def check_allowed(cluster: Cluster, call: Call) -> None:
-    """Raises Refused for who may not ask about tokens: nobody without a login, and nobody who has
-    logged in with one."""
-    listener = cluster.security.listeners.get(call.listener)
-    protocol = PLAINTEXT if listener is None else listener.protocol
-    is_nobody = protocol == PLAINTEXT or (protocol == SSL and call.principal == ANONYMOUS)
-    if is_nobody or call.has_token:
-        raise Refused(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
-
-
 def no_expiry(error: Error) -> int:
     """What stands in the place of a time in an answer that is an error: the broker's own is another
     than the controller's."""
     return -1 if error is Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0
 
 
-def check_owner(cluster: Cluster, call: Call, owner: Principal) -> None:
-    """Raises Refused for who may not make tokens for another."""
-    authorizer, who = cluster.authorizer, call.principal
-    if owner == who or authorizer is None:
-        return
-    operation, kind = Operation.CREATE_TOKENS, Kind.USER
-    if not authorizer.may(who, call.client_host, operation, kind, str(owner)):
-        raise Refused(Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
+class DelegationTokens:
+    """The tokens of a cluster, and who may do what with them."""
 
+    def __init__(
+        self,
+        environment: Environment,
+        metadata: MetadataLog,
+        security: Security,
+        authorizer: Authorizer | None,
+    ) -> None:
+        self._environment, self._metadata = environment, metadata
+        self._security, self._authorizer = security, authorizer
 
-def may_see(cluster: Cluster, call: Call, record: DelegationTokenRecord) -> bool:
-    """Whether who asks sees a token of others."""
-    authorizer, who, host = cluster.authorizer, call.principal, call.client_host
-    if authorizer is None:
-        return True
-    kind = Kind.DELEGATION_TOKEN
-    if authorizer.may(who, host, Operation.DESCRIBE, kind, record.token_id):
-        return True
-    return authorizer.may(who, host, Operation.DESCRIBE_TOKENS, Kind.USER, record.owner)
+    def check_allowed(self, call: Call) -> None:
+        """Raises Refused for who may not ask about tokens: nobody without a login, and nobody who
+        has logged in with one."""
+        listener = self._security.listeners.get(call.listener)
+        protocol = PLAINTEXT if listener is None else listener.protocol
+        is_nobody = protocol == PLAINTEXT or (protocol == SSL and call.principal == ANONYMOUS)
+        if is_nobody or call.has_token:
+            raise Refused(Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 
+    def check_owner(self, call: Call, owner: Principal) -> None:
+        """Raises Refused for who may not make tokens for another."""
+        authorizer, who = self._authorizer, call.principal
+        if owner == who or authorizer is None:
+            return
+        operation, kind = Operation.CREATE_TOKENS, Kind.USER
+        if not authorizer.may(who, call.client_host, operation, kind, str(owner)):
+            raise Refused(Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
 
-def created(
-    cluster: Cluster,
-    requester: Principal,
-    owner: Principal,
-    renewers: Sequence[Principal],
-    max_lifetime_ms: int,
-    now: int,
-) -> tuple[DelegationTokenRecord, bytes]:
-    """Make a token, and its HMAC. Raises Refused."""
-    key = _key(cluster)
-    if any(each.kind != USER for each in renewers):
-        raise Refused(Error.INVALID_PRINCIPAL_TYPE)
-    config = cluster.config
-    longest: int = config.get("delegation.token.max.lifetime.ms")
-    until = now + (min(longest, max_lifetime_ms) if max_lifetime_ms > 0 else longest)
-    record = DelegationTokenRecord(
-        owner=str(owner),
-        requester=str(requester),
-        renewers=[str(each) for each in renewers],
-        issue_timestamp=now,
-        max_timestamp=until,
-        expiration_timestamp=min(until, now + config.get("delegation.token.expiry.time.ms")),
-        token_id=_new_id(cluster.random),
-    )
-    cluster.metadata.append([record])
-    return record, hmac_of(key, record.token_id)
+    def may_see(self, call: Call, record: DelegationTokenRecord) -> bool:
+        """Whether who asks sees a token of others."""
+        authorizer, who, host = self._authorizer, call.principal, call.client_host
+        if authorizer is None:
+            return True
+        kind = Kind.DELEGATION_TOKEN
+        if authorizer.may(who, host, Operation.DESCRIBE, kind, record.token_id):
+            return True
+        return authorizer.may(who, host, Operation.DESCRIBE_TOKENS, Kind.USER, record.owner)
 
+    def create(
+        self,
+        requester: Principal,
+        owner: Principal,
+        renewers: Sequence[Principal],
+        max_lifetime_ms: int,
+        now: int,
+    ) -> tuple[DelegationTokenRecord, bytes]:
+        """Make a token, and its HMAC. Raises Refused."""
+        key = self._key()
+        if any(each.kind != USER for each in renewers):
+            raise Refused(Error.INVALID_PRINCIPAL_TYPE)
+        config = self._environment.config
+        longest: int = config.get("delegation.token.max.lifetime.ms")
+        until = now + (min(longest, max_lifetime_ms) if max_lifetime_ms > 0 else longest)
+        record = DelegationTokenRecord(
+            owner=str(owner),
+            requester=str(requester),
+            renewers=[str(each) for each in renewers],
+            issue_timestamp=now,
+            max_timestamp=until,
+            expiration_timestamp=min(until, now + config.get("delegation.token.expiry.time.ms")),
+            token_id=_new_id(self._environment.random),
+        )
+        self._metadata.append([record])
+        return record, hmac_of(key, record.token_id)
 
-def renewed(cluster: Cluster, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
-    """Let a token live longer; return until when. Raises Refused."""
-    record = _found(cluster, who, secret)
-    _check_time(record, now)
-    longest: int = cluster.config.get("delegation.token.expiry.time.ms")
-    return _until(cluster, record, now + (min(longest, period_ms) if period_ms > 0 else longest))
+    def renew(self, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
+        """Let a token live longer; return until when. Raises Refused."""
+        record = self._found(who, secret)
+        _check_time(record, now)
+        longest: int = self._environment.config.get("delegation.token.expiry.time.ms")
+        return self._until(record, now + (min(longest, period_ms) if period_ms > 0 else longest))
 
+    def expire(self, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
+        """End a token after a time, or at once if it is negative; return when. Raises Refused."""
+        record = self._found(who, secret)
+        if period_ms < 0:
+            self._metadata.append([RemoveDelegationTokenRecord(token_id=record.token_id)])
+            return now
+        _check_time(record, now)
+        return self._until(record, now + period_ms)
 
-def expired(cluster: Cluster, who: Principal, secret: bytes, period_ms: int, now: int) -> int:
-    """End a token after a time, or at once if it is negative; return when. Raises Refused."""
-    record = _found(cluster, who, secret)
-    if period_ms < 0:
-        cluster.metadata.append([RemoveDelegationTokenRecord(token_id=record.token_id)])
-        return now
-    _check_time(record, now)
-    return _until(cluster, record, now + period_ms)
+    def visible(
+        self, call: Call, owners: Sequence[Principal] | None
+    ) -> list[tuple[DelegationTokenRecord, bytes]]:
+        """The tokens that who asks sees, with their HMACs: of these owners, or all. Raises
+        Refused."""
+        key = self._key()
+        return [
+            (record, hmac_of(key, record.token_id))
+            for record in self._metadata.image.tokens.values()
+            if owners is None or any(_is_party(record, each) for each in owners)
+            if _is_party(record, call.principal) or self.may_see(call, record)
+        ]
 
+    def _key(self) -> bytes:
+        key = secret_key(self._environment.config)
+        if key is None:
+            raise Refused(Error.DELEGATION_TOKEN_AUTH_DISABLED)
+        return key
 
-def seen_by(
-    cluster: Cluster, call: Call, owners: Sequence[Principal] | None
-) -> list[tuple[DelegationTokenRecord, bytes]]:
-    """The tokens that who asks sees, with their HMACs: of these owners, or all. Raises Refused."""
-    key = _key(cluster)
-    return [
-        (record, hmac_of(key, record.token_id))
-        for record in cluster.metadata.image.tokens.values()
-        if owners is None or any(_is_party(record, each) for each in owners)
-        if _is_party(record, call.principal) or may_see(cluster, call, record)
-    ]
+    def _found(self, who: Principal, secret: bytes) -> DelegationTokenRecord:
+        key = self._key()
+        for record in self._metadata.image.tokens.values():
+            if hmac.compare_digest(hmac_of(key, record.token_id), secret):
+                if not _is_party(record, who):
+                    raise Refused(Error.DELEGATION_TOKEN_OWNER_MISMATCH)
+                return record
+        raise Refused(Error.DELEGATION_TOKEN_NOT_FOUND)
+
+    def _until(self, record: DelegationTokenRecord, when: int) -> int:
+        until = min(record.max_timestamp, when)
+        changed = DelegationTokenRecord(
+            owner=record.owner,
+            requester=record.requester,
+            renewers=record.renewers,
+            issue_timestamp=record.issue_timestamp,
+            max_timestamp=record.max_timestamp,
+            expiration_timestamp=until,
+            token_id=record.token_id,
+        )
+        self._metadata.append([changed])
+        return until
 
 
 def known_token(
@@ -155,23 +195,6 @@ def known_token(
     return Known(credential, record.owner.partition(":")[2], record.expiration_timestamp)
 
 
-def _key(cluster: Cluster) -> bytes:
-    key = secret_key(cluster.config)
-    if key is None:
-        raise Refused(Error.DELEGATION_TOKEN_AUTH_DISABLED)
-    return key
-
-
-def _found(cluster: Cluster, who: Principal, secret: bytes) -> DelegationTokenRecord:
-    key = _key(cluster)
-    for record in cluster.metadata.image.tokens.values():
-        if hmac.compare_digest(hmac_of(key, record.token_id), secret):
-            if not _is_party(record, who):
-                raise Refused(Error.DELEGATION_TOKEN_OWNER_MISMATCH)
-            return record
-    raise Refused(Error.DELEGATION_TOKEN_NOT_FOUND)
-
-
 def _is_party(record: DelegationTokenRecord, who: Principal) -> bool:
     return str(who) in (record.owner, record.requester, *record.renewers)
 
@@ -183,21 +206,6 @@ def _check_time(record: DelegationTokenRecord, now: int) -> None:
 
 def _is_over(record: DelegationTokenRecord, now: int) -> bool:
     return record.max_timestamp < now or record.expiration_timestamp < now
-
-
-def _until(cluster: Cluster, record: DelegationTokenRecord, when: int) -> int:
-    until = min(record.max_timestamp, when)
-    changed = DelegationTokenRecord(
-        owner=record.owner,
-        requester=record.requester,
-        renewers=record.renewers,
-        issue_timestamp=record.issue_timestamp,
-        max_timestamp=record.max_timestamp,
-        expiration_timestamp=until,
-        token_id=record.token_id,
-    )
-    cluster.metadata.append([changed])
-    return until
 
 
 def _new_id(random: Random) -> str:

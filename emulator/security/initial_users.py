@@ -28,7 +28,9 @@ from .tls.certificates import HOSTS, Certificate, Certificates
 from .tls.stores import has_key_store, has_trust_store
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
+    from ..metadata.log import MetadataLog
+    from .security import Security
 
 _SALT_BYTES = 16
 
@@ -130,15 +132,17 @@ def free_ports(config: BrokerConfig) -> BrokerConfig:
     return BrokerConfig(texts, config.release)
 
 
-def ensure_scram_users(cluster: Cluster, users: Mapping[str, str]) -> None:
+def ensure_scram_users(
+    environment: Environment, metadata: MetadataLog, security: Security, users: Mapping[str, str]
+) -> None:
     """Write the credentials of those users that have none, or those of another password. Raises
     Refused."""
-    metadata, random, records = cluster.metadata, cluster.random, []
+    random, records = environment.random, []
     mechanisms = {
         each: None
-        for listener in cluster.security.listeners.values()
+        for listener in security.listeners.values()
         if listener.has_sasl
-        for each in mechanisms_of(ListenerConfig(cluster.config, listener.name))
+        for each in mechanisms_of(ListenerConfig(environment.config, listener.name))
         if each in NUMBERS
     }
     for name, password in users.items():

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ..config.definition import seconds_before
-from ..config.group import group_config
+from ..config.group import GroupConfig, group_config
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
 from .acknowledging import Acknowledgement, acknowledge, release
 from .in_flight import Lock
@@ -22,7 +22,6 @@ from .state import Change, ShareKey
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
-    from ..config.group import GroupConfig
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
@@ -64,7 +63,8 @@ class ShareLeader:
 
     def config(self, group_id: str) -> GroupConfig:
         """The configs of a group."""
-        return group_config(self._cluster, group_id, self._cluster.brokers[self.node_id].config)
+        configs_of = self._cluster.metadata.image.configs_of
+        return group_config(configs_of, group_id, self._cluster.brokers[self.node_id].config)
 
     def settings(self, group_id: str) -> ShareSettings:
         """What they say of share partitions."""

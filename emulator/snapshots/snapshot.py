@@ -152,7 +152,7 @@ def take_snapshot(cluster: Cluster, disk: MemoryDisk | None) -> Snapshot:
         "time_ms": cluster.clock.now(),
         "ahead_ms": cluster.clock.ahead_ms if isinstance(cluster.clock, SystemClock) else 0,
         "cluster_id": cluster.cluster_id,
-        "brokers": kept_of(cluster) if len(cluster.nodes) > 1 else None,
+        "brokers": kept_of(cluster.replication) if len(cluster.nodes) > 1 else None,
     }
     return Snapshot(take(cluster.log_dir, disk), head)
 

@@ -9,15 +9,15 @@ MODULES = {
     "the pytest plugin": 8,
     "from odradek import Emulator": 242,
     "the first `with Emulator()`": 255,
-    "`odradek serve` at ready": 250,
+    "`odradek serve` at ready": 251,
 }
 
 # Lines of Python.
 LINES = {
     "wire": 9_881,
     "storage": 10_129,
-    "emulator": 57_219,
-    "fixtures": 25_698,
-    "compat": 43_962,
-    "tests": 163_985,
+    "emulator": 59_000,
+    "fixtures": 26_500,
+    "compat": 45_500,
+    "tests": 170_000,
 }

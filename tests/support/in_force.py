@@ -29,7 +29,7 @@ def in_force(cluster: Cluster) -> dict[str, Any]:
         "logs": sorted(cluster.log_dir.logs),
         "set for brokers": config.dynamic,
         "brokers": {name: config.get(name) for name in config.definitions},
-        "groups": {name: _group(group_config(cluster, name)) for name in groups},
+        "groups": {name: _group(group_config(image.configs_of, name, config)) for name in groups},
         "client metrics": _client_metrics(client),
         "quotas": client.ask(DescribeClientQuotasRequest(components=[], strict=False), 1),
         "credentials": client.ask(DescribeUserScramCredentialsRequest(users=None), 0),

@@ -30,6 +30,7 @@ ROOMS = {
         releases
         base
         config
+        environment
         partitions
         metadata
         replication

@@ -13,7 +13,7 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,16 +27,23 @@ from ..delta import MetadataDelta
 from ..image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage, TopicImage
 
 if TYPE_CHECKING:
-    from ...cluster import Cluster
+    from ...environment import Environment
     from ..topics import TopicIndex
 
 
 class Topics:
     """Keeps an index of topics as the metadata log has them."""
 
-    def __init__(self, cluster: Cluster, index: TopicIndex) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        environment: Environment,
+        index: TopicIndex,
+        unflushed: Callable[[Log], None],
+        remove_later: Callable[[Sequence[str]], None],
+    ) -> None:
+        self._environment = environment
         self._index = index
+        self._unflushed, self._remove_later = unflushed, remove_later
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         kinds = {kind for kind, _ in delta.configs}
@@ -65,7 +72,7 @@ class Topics:
         self._index.enter(topic)
 
     def _remove(self, topics: Iterable[Topic]) -> None:
-        log_dir, left = self._cluster.log_dir, []
+        log_dir, left = self._environment.log_dir, []
         for topic in topics:
             topic.is_deleted = True
             for partition in topic.partitions:
@@ -76,7 +83,7 @@ class Topics:
                     left.append(log_dir.delete_log(topic.name, partition.index, later=True))
                 except Refused as error:
                     log.warning("%r of a deleted topic stays on disk: %s", partition, error)
-        self._cluster.log_manager.remove_later([name for name in left if name is not None])
+        self._remove_later([name for name in left if name is not None])
 
     # Configs
 
@@ -92,7 +99,7 @@ class Topics:
         texts: Mapping[str, str] = image.configs_of(TOPIC_RESOURCE, name)
         while True:
             try:
-                return self._cluster.config.topic(texts)
+                return self._environment.config.topic(texts)
             except ConfigError as error:
                 log.warning("topic %s: a stored config is not used: %s", name, error)
                 texts = {key: text for key, text in texts.items() if key != error.name}
@@ -110,18 +117,17 @@ class Topics:
                 isr=list(image.isr),
             )
             topic.partitions.append(partition)
-            if self._cluster.log_dir.knows(topic.name, number):
+            if self._environment.log_dir.knows(topic.name, number):
                 _ = partition.log
             partition.advance()
 
     def _open_log(self, topic: Topic, number: int, epoch: int | None) -> Log:
         """The log of a partition, in the leader epoch that it had when it became known."""
-        config, now = topic.config.log_config(), self._cluster.clock.now()
-        stored = self._cluster.log_dir.open_log(topic.name, number, topic.id, config, now)
-        flusher = self._cluster.log_manager.flusher
-        stored.on_unflushed = flusher.appended
+        config, now = topic.config.log_config(), self._environment.clock.now()
+        stored = self._environment.log_dir.open_log(topic.name, number, topic.id, config, now)
+        stored.on_unflushed = self._unflushed
         if stored.is_flush_pending:  # what was written, and not flushed, when the last run ended
-            flusher.appended(stored)
+            self._unflushed(stored)
         if epoch is not None:
             stored.start_epoch(epoch)
         return stored
@@ -134,7 +140,7 @@ class Topics:
             return
         partition = topic.partitions[number]
         try:
-            at = self._cluster.clock.now()
+            at = self._environment.clock.now()
             before = partition.log_end_offset if partition.is_log_open else 0
             partition.lead(now.leader, now.leader_epoch, list(now.replicas), list(now.isr), at)
             self._tell_of_loss(partition, before)
@@ -144,7 +150,7 @@ class Topics:
     def _tell_of_loss(self, partition: Partition, before: int) -> None:
         """The new leader of a partition may lack what it had."""
         if partition.is_log_open and (end := partition.log_end_offset) < before:
-            self._cluster.journal.add(
+            self._environment.journal.add(
                 "records lost",
                 topic=partition.topic.name,
                 partition=partition.index,

@@ -47,9 +47,10 @@ from .rates import Bucket, Rate, Windows, windows_of
 
 if TYPE_CHECKING:
     from ...base.call import Call
-    from ...cluster import Cluster
+    from ...environment import Environment
     from ...metadata.delta import MetadataDelta
     from ...metadata.image import MetadataImage
+    from ...metadata.log import MetadataLog
 
 
 PRODUCED, FETCHED = "producer_byte_rate", "consumer_byte_rate"
@@ -105,19 +106,19 @@ class Throttle(Step):
 
     rank = 1
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, environment: Environment, metadata: MetadataLog) -> None:
+        self._environment, self._metadata = environment, metadata
         self._rates: dict[tuple[str, str, str], Rate] = {}
         self._buckets: dict[tuple[str, str], Bucket] = {}
         self._mutated: dict[Call, int] = {}
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Follow a change of the metadata: the step is in the chain while there are quotas."""
-        if delta.quotas and bool(image.quotas) != (self in self._cluster.chain):
+        if delta.quotas and bool(image.quotas) != (self in self._environment.chain):
             if image.quotas:
-                self._cluster.chain.append(self)
+                self._environment.chain.append(self)
             else:
-                self._cluster.chain.remove(self)
+                self._environment.chain.remove(self)
 
     # The step
 
@@ -161,7 +162,7 @@ class Throttle(Step):
             own_ms = self._recorded(call, FETCHED, size)
             throttle_ms = max(throttle_ms, own_ms)
             if throttle_ms:
-                self._rate(FETCHED, limit).record(-size, self._cluster.clock.now())
+                self._rate(FETCHED, limit).record(-size, self._environment.clock.now())
         if not throttle_ms:
             return None
         self._mute(call, throttle_ms)
@@ -182,7 +183,7 @@ class Throttle(Step):
         call.note(f"throttled for {milliseconds} ms by a quota")
         details = {"milliseconds": milliseconds}
         client = call.connection.name or call.client_id
-        self._cluster.journal.add("throttled", client=client, details=details)
+        self._environment.journal.add("throttled", client=client, details=details)
         call.mute(milliseconds)
 
     # For handlers
@@ -193,7 +194,7 @@ class Throttle(Step):
         limit = self._limit(call, MUTATIONS)
         if limit is None:
             return
-        now, bound = self._cluster.clock.now(), limit.bound
+        now, bound = self._environment.clock.now(), limit.bound
         bucket = self._buckets.setdefault(limit.shared_by, Bucket(self._windows_of_changes()))
         if call.version >= _STRICT_SINCE.get(call.api_key, 0):
             missing_ms = bucket.throttle_ms(bound, now)
@@ -209,12 +210,12 @@ class Throttle(Step):
 
     def of_address(self, address: str) -> int:
         """For how long (ms) no other connection from this IP address may be made."""
-        quotas = self._cluster.metadata.image.quotas
+        quotas = self._metadata.image.quotas
         own, others = quotas.get(((IP, address),), {}), quotas.get(((IP, None),), {})
         bound = own.get(CONNECTIONS, others.get(CONNECTIONS))
         if bound is None:
             return 0
-        now, windows = self._cluster.clock.now(), self._windows()
+        now, windows = self._environment.clock.now(), self._windows()
         rate = self._rates.setdefault((CONNECTIONS, address, ""), Rate(windows))
         rate.record(1, now)
         throttle_ms = rate.throttle_ms(bound, now)
@@ -225,7 +226,7 @@ class Throttle(Step):
     # What is measured
 
     def _limit(self, call: Call, key: str) -> Limit | None:
-        quotas = self._cluster.metadata.image.quotas
+        quotas = self._metadata.image.quotas
         return limit_of(quotas, key, call.principal.name, call.client_id) if quotas else None
 
     def _recorded(self, call: Call, key: str, value: float) -> int:
@@ -233,7 +234,7 @@ class Throttle(Step):
         limit = self._limit(call, key)
         if limit is None:
             return 0
-        now = self._cluster.clock.now()
+        now = self._environment.clock.now()
         rate = self._rate(key, limit)
         rate.record(value, now)
         return rate.throttle_ms(limit.bound, now)
@@ -242,10 +243,10 @@ class Throttle(Step):
         return self._rates.setdefault((key, *limit.shared_by), Rate(self._windows()))
 
     def _windows(self) -> Windows:
-        return windows_of(self._cluster.config)
+        return windows_of(self._environment.config)
 
     def _windows_of_changes(self) -> Windows:
-        get = self._cluster.config.get
+        get = self._environment.config.get
         window_s = get("controller.quota.window.size.seconds")
         return Windows(get("controller.quota.window.num"), window_s * 1000)
 

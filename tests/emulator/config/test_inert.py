@@ -21,6 +21,9 @@ from odradek.emulator.config.inert import (
     page,
 )
 from odradek.emulator.config.topic_table import topic_definitions
+from odradek.emulator.groups.consumer.calls import ConsumerCalls
+from odradek.emulator.groups.share.calls import ShareCalls
+from odradek.emulator.groups.streams.calls import StreamsCalls
 
 # These say what configs there are, and what values they may have; nobody obeys them there.
 TABLES = {
@@ -60,8 +63,19 @@ def names_read() -> set[str]:
     """The names in `get("...")`, where a text or a listener's own value is looked up, and in the
     tables of what is read at once."""
     tables = "".join(re.findall(r"^_CONFIGS = \(([^)]*)\)", source(), re.M))
-    found = re.findall(r'(?:get|own|text_of)\(\s*"([a-z0-9._]+)"', source())
-    return {*found, *re.findall(r'"([a-z0-9._]+)"', tables)}
+    found = re.findall(r'(?:get|own|_of)\(\s*"([a-z0-9._]+)"', source())
+    return {*found, *re.findall(r'"([a-z0-9._]+)"', tables), *times_read()}
+
+
+def times_read() -> set[str]:
+    """What `times_of` reads of each type of groups: the names that all have, and its own."""
+    (of_all,) = re.findall(r"names = \(([^)]*), \*own\)", source())
+    names = re.findall(r'"([a-z0-9._]+)"', of_all)
+    return {
+        f"{calls.group_class.type_name}.{name}"
+        for calls in (ConsumerCalls, ShareCalls, StreamsCalls)
+        for name in (*names, *calls.own_times)
+    }
 
 
 @cache

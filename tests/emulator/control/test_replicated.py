@@ -153,9 +153,9 @@ def test_a_coordinator_that_stops_meanwhile_is_none_any_more(cluster: Cluster) -
 
 def test_a_replica_that_lags_is_waited_for_and_who_was_killed(cluster: Cluster) -> None:
     partition = cluster.partition("__consumer_offsets", 0)
-    lag(cluster, partition, 2, None)
+    lag(cluster.replication, partition, 2, None)
     client = waits(cluster, commit_request(5), 8)
-    catch_up(cluster, partition, 2)
+    catch_up(cluster.replication, partition, 2)
     cluster.settle()
     assert client.answers()
     cluster.replication.kill(3)

@@ -397,8 +397,18 @@ def test_what_a_group_and_a_subscription_set_survives_a_restart(tmp_path: Path) 
         (32, "g"): {"consumer.session.timeout.ms": "46000"},
         (16, "m"): {"interval.ms": "300"},
     }
-    assert group_config(cluster, "g").get("consumer.session.timeout.ms") == 46000
-    assert group_config(cluster, "other").get("consumer.session.timeout.ms") == 45000
+    assert (
+        group_config(cluster.metadata.image.configs_of, "g", cluster.config).get(
+            "consumer.session.timeout.ms"
+        )
+        == 46000
+    )
+    assert (
+        group_config(cluster.metadata.image.configs_of, "other", cluster.config).get(
+            "consumer.session.timeout.ms"
+        )
+        == 45000
+    )
     cluster.close()
 
 

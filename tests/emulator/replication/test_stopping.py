@@ -106,7 +106,7 @@ ANSWERED: dict[str, tuple[Request, int, set[Error]]] = {
 def test_what_a_client_is_answered_by_a_broker_that_stops(cluster: Cluster, kind: str) -> None:
     request, version, expected = ANSWERED[kind]
     client = Client(cluster)
-    gone = stop(cluster, 1)
+    gone = stop(cluster.replication, 1)
     assert errors(client.ask(request, version)) == expected
     assert not gone.done()
     assert str(cluster.replication.brokers[1]) == "up, shutting down"
@@ -121,7 +121,7 @@ def test_who_waits_there_is_sent_on_or_kept(cluster: Cluster) -> None:
     old.send(fetch_request(asked(), max_wait_ms=60_000), 10)
     new.send(fetch_request(asked(), max_wait_ms=60_000), 12)
     second.send(join_request(), 3)
-    stop(cluster, 1)
+    stop(cluster.replication, 1)
     assert [errors(each) for each in old.answers()] == [NOT_LEADER]
     (joined,) = second.answers()
     assert (joined.error_code, joined.generation_id) == (Error.NOT_COORDINATOR, -1)
@@ -139,7 +139,7 @@ def test_what_others_are_told_of_it(cluster: Cluster) -> None:
         brokers = [each.node_id for each in answer.brokers]
         return brokers, part.leader_id, part.isr_nodes, part.offline_replicas
 
-    stop(cluster, 1)
+    stop(cluster.replication, 1)
     assert told(1) == told(2) == ([1, 2, 3], 2, [2, 3], [])
     cluster.advance(ANSWERS_MS)
     assert told(2) == ([2, 3], 2, [2, 3], [1])
@@ -147,19 +147,19 @@ def test_what_others_are_told_of_it(cluster: Cluster) -> None:
 
 def test_nobody_waits_for_it_where_nobody_is_connected(cluster: Cluster) -> None:
     cluster.replication.has_clients = lambda node_id: False
-    assert stop(cluster, 1).done()
+    assert stop(cluster.replication, 1).done()
 
 
 def test_the_others_that_stop_are_not_counted_as_running(cluster: Cluster) -> None:
-    stop(cluster, 1)
-    stop(cluster, 2)
+    stop(cluster.replication, 1)
+    stop(cluster.replication, 2)
     with pytest.raises(RuntimeError, match="broker 3 is the last one that runs"):
-        stop(cluster, 3)
+        stop(cluster.replication, 3)
 
 
 @pytest.mark.parametrize("verb", ["kill", "pause", "start"])
 def test_what_happens_to_it_meanwhile(cluster: Cluster, verb: str) -> None:
-    gone = stop(cluster, 1)
+    gone = stop(cluster.replication, 1)
     getattr(cluster.replication, verb)(1)
     cluster.advance(ANSWERS_MS)
     assert gone.done()
@@ -167,7 +167,7 @@ def test_what_happens_to_it_meanwhile(cluster: Cluster, verb: str) -> None:
 
 
 def test_it_is_told_to_stop_twice(cluster: Cluster) -> None:
-    one, other = stop(cluster, 1), stop(cluster, 1)
+    one, other = stop(cluster.replication, 1), stop(cluster.replication, 1)
     cluster.advance(ANSWERS_MS)
     assert one.done()
     assert other.done()
@@ -182,7 +182,7 @@ def test_one_with_the_timing_of_kafka_goes_on_for_as_long_as_a_real_one() -> Non
         timing="kafka",
     )
     cluster.replication.has_clients = lambda node_id: True
-    gone = stop(cluster, 1)
+    gone = stop(cluster.replication, 1)
     cluster.advance(int(STOPPING[0]) - 1)
     assert cluster.replication.brokers[1].process is Process.UP
     cluster.advance(int(STOPPING[-1]))

@@ -77,7 +77,7 @@ class Emulated:
         """One of the verbs of lagging.py."""
         words = [records] if verb == "lag" else []
         partition = self._cluster.partition("t", 0)
-        getattr(lagging, verb)(self._cluster, partition, node_id, *words)
+        getattr(lagging, verb)(self._cluster.replication, partition, node_id, *words)
         self._cluster.settle()
 
     def now(self) -> int:
