@@ -92,8 +92,10 @@ class Served:
         if type(step.request) not in self.ranges:
             return step
         _, last = self.ranges[type(step.request)]
-        is_meant = step.version is not None and step.version <= type(step.request).last_version
-        return replace(step, version=last) if is_meant and step.version > last else step
+        is_meant = (
+            step.version is not None and last < step.version <= type(step.request).last_version
+        )
+        return replace(step, version=last) if is_meant else step
 
     def version(self, step: Ask) -> int:
         """The version of a step: its own, or the newest that both serve."""

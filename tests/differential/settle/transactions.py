@@ -41,7 +41,10 @@ def is_warm(asker: Asker) -> bool:
         return True
     found = asker.ask(FindCoordinatorRequest(key="warm-up", key_type=_TRANSACTION), 1)
     if not asker.serves(DescribeTransactionsRequest):
-        ended = (EndTxnRequest(transactional_id=each) for each in _ONE_PER_PARTITION)
+        ended = (
+            EndTxnRequest(transactional_id=each, producer_id=0, producer_epoch=0, committed=False)
+            for each in _ONE_PER_PARTITION
+        )
         codes = {asker.ask(each, 0).error_code for each in ended}
         return not found.error_code and codes == {Error.INVALID_PRODUCER_ID_MAPPING}
     answer = asker.ask(DescribeTransactionsRequest(transactional_ids=_ONE_PER_PARTITION), 0)
