@@ -8,13 +8,13 @@ docs/schemas.md.
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
-from urllib.parse import unquote
 
 from anyio.to_thread import run_sync
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,26 +22,38 @@ from starlette.routing import Route
 
 from ..http_server import App
 from .errors import Refused
+from .faults import Faults
 from .formats import KINDS, BadSchema, Schema, written
+from .paths import SLASH, place_of
 from .records import Version
 from .registry import Registry
+from .releases import Release
 from .subjects import DEFAULT, EVERYWHERE, begins, subject_of
 from .topic import Turn
 
 CONTENT_TYPE = "application/vnd.schemaregistry.v1+json"
 VERSION = "8.5.0"
 _TRUE = ("true", "1")
-_SLASH = "\0"
-Before = Callable[[Request], Awaitable[None]]
 
 
 class Asked:
     """One request: its path, its parameters, its body."""
 
-    def __init__(self, request: Request, body: bytes) -> None:
-        self.path = {key: each.replace(_SLASH, "/") for key, each in request.path_params.items()}
+    def __init__(
+        self, request: Request, body: bytes, template: str, release: Release | None
+    ) -> None:
+        self.path = {key: each.replace(SLASH, "/") for key, each in request.path_params.items()}
         self._query = request.query_params
         self._body = body
+        self._release = release
+        if release is not None:
+            release.check(request.method, template, ROUTES[template])
+            known = [
+                (name, each)
+                for name, each in request.query_params.multi_items()
+                if not release.ignores(template, name)
+            ]
+            self._query = QueryParams(known)
 
     def text(self, name: str, otherwise: str = "") -> str:
         """A parameter."""
@@ -77,7 +89,7 @@ class Asked:
             raise Refused("bad_request", str(error) or "too many levels") from None
         if not isinstance(given, dict):
             raise Refused("bad_request", f"an object is needed, not {type(given).__name__}")
-        return given
+        return given if self._release is None else self._release.understood(given)
 
     def paged(self, found: Iterable[Any]) -> list[Any]:
         """The part that `offset` and `limit` ask for."""
@@ -86,20 +98,22 @@ class Asked:
         return every[offset : offset + limit] if limit >= 0 else every[offset:]
 
 
-def app(registry: Registry, lock: Turn, before: Before | None = None) -> App:
-    """The API of a registry, asked with its lock held. `before` is waited for with each request;
-    what it raises as Refused is the answer."""
+def app(registry: Registry, lock: Turn, faults: Faults) -> App:
+    """The API of a registry, asked with its lock held, and met by its faults."""
 
     def carried_out(act: _Act, asked: Asked) -> Any:
         with lock:
             return act(registry, asked)
 
-    async def answer(act: _Act, request: Request) -> Response:
+    async def answer(act: _Act, template: str, request: Request) -> Response:
         try:
-            if before is not None:
-                await before(request)
-            asked = Asked(request, await request.body())
-            return _answer(await run_sync(partial(carried_out, act, asked)))
+            await faults.meet(request)
+            release = faults.release
+            asked = Asked(request, await request.body(), template, release)
+            said = await run_sync(partial(carried_out, act, asked))
+            if release is not None:
+                said = release.answer(request.method, template, said)
+            return _answer(said)
         except Refused as refused:
             return _answer(refused.body, refused.status)
 
@@ -109,22 +123,21 @@ def app(registry: Registry, lock: Turn, before: Before | None = None) -> App:
         return _answer(Refused(name).body, status)
 
     routes = []
-    for path, by_method in _ROUTES.items():
+    for path, by_method in ROUTES.items():
         for method, act in by_method.items():
-            routes.append(Route(path, partial(answer, act), methods=[method]))
+            routes.append(Route(path, partial(answer, act, path), methods=[method]))
     handlers: Any = {HTTPException: refused, Exception: refused}
-    return _with_slashes(Starlette(routes=routes, exception_handlers=handlers))
+    return _at_its_place(Starlette(routes=routes, exception_handlers=handlers))
 
 
-def _with_slashes(inner: Starlette) -> App:
-    """The app, for which a slash within a name, %2F, does not end it."""
+def _at_its_place(inner: Starlette) -> App:
+    """The app, which is asked for paths as they are meant."""
 
     async def serve(scope: Any, receive: Any, send: Any) -> None:
         raw = scope.get("raw_path")
-        if raw is not None and b"%2f" in raw.lower():
-            parts = raw.decode("latin-1").split("/")
-            path = "/".join(unquote(each).replace("/", _SLASH) for each in parts)
-            scope = {**scope, "path": path}
+        if raw is not None:
+            path, query = place_of(raw, scope["query_string"])
+            scope = {**scope, "path": path, "query_string": query}
         await inner(scope, receive, send)
 
     return serve
@@ -198,6 +211,12 @@ def _lookup(registry: Registry, asked: Asked) -> Any:
         deleted=asked.is_set("deleted"),
     )
     return _described(found, _text(registry, found, asked), times=False)
+
+
+def _with_metadata(registry: Registry, asked: Asked) -> Any:
+    wanted = dict(zip(asked.texts("key"), asked.texts("value"), strict=False))
+    found = registry.latest_with(asked.subject, wanted, deleted=asked.is_set("deleted"))
+    return _described(found, _text(registry, found, asked))
 
 
 def _delete_subject(registry: Registry, asked: Asked) -> Any:
@@ -410,10 +429,11 @@ def _server_version(registry: Registry, asked: Asked) -> Any:
     return {"version": VERSION, "commitId": ""}
 
 
-_ROUTES: dict[str, dict[str, _Act]] = {
+ROUTES: dict[str, dict[str, _Act]] = {
     "/": {"GET": _root},
     "/subjects": {"GET": _subjects},
     "/subjects/{subject}": {"POST": _lookup, "DELETE": _delete_subject},
+    "/subjects/{subject}/metadata": {"GET": _with_metadata},
     "/subjects/{subject}/versions": {"GET": _versions, "POST": _register},
     "/subjects/{subject}/versions/{version}": {"GET": _version, "DELETE": _delete_version},
     "/subjects/{subject}/versions/{version}/schema": {"GET": _version_schema},

@@ -11,6 +11,8 @@ import signal
 import sys
 import threading
 
+from ...wire import Refused as KafkaRefused
+from ...wire import WireError
 from ..cli.console.connecting import ConnectionSettingsError, add_connection, security_of
 from ..unavailable import Unavailable
 from ..wire_client.remote import RemoteCluster
@@ -42,6 +44,9 @@ def run(options: argparse.Namespace) -> int:
         registry.start()
     except ConnectionSettingsError as error:
         return _failed(str(error), 2)
+    except (KafkaRefused, WireError) as error:
+        text = f"the Kafka at {options.of} does not serve what a registry needs: {error}"
+        return _failed(text, 1)
     except (OSError, ValueError, Refused, Unavailable) as error:
         return _failed(str(error), 1)
     stop = threading.Event()

@@ -1,4 +1,5 @@
-"""Faults of a registry: it is slow, refuses, or has forgotten what it knew."""
+"""Faults of a registry: it is slow, refuses, has forgotten what it knew, or is of another
+release."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .errors import Refused, named
+from .releases import Release
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -34,6 +36,8 @@ class Faults:
 
     def __init__(self) -> None:
         self._all: list[Fault] = []
+        self.release: Release | None = None
+        """As which it answers; None for the newest."""
 
     def add(
         self,
@@ -59,6 +63,7 @@ class Faults:
     def clear(self) -> None:
         """End all of them."""
         self._all = []
+        self.release = None
 
     async def meet(self, request: Request) -> None:
         """What happens to this request. Raises Refused."""

@@ -74,6 +74,16 @@ class Registry:
                 return each
         raise Refused("no_version", number)
 
+    def latest_with(self, subject: str, metadata: dict[str, str], *, deleted: bool) -> Version:
+        """The newest version whose metadata has these properties. Raises Refused."""
+        subject = self.real_name(subject)
+        there = self.state.versions(subject, deleted=deleted)
+        for each in reversed(there):
+            own = (each.metadata or {}).get("properties")
+            if own is not None and metadata.items() <= own.items():
+                return each
+        raise Refused("no_schema") if there else Refused("no_subject", subject)
+
     def _in_contexts(self, subject: str, look: Callable[[str], Version]) -> Version:
         """What is found under this name, or if nothing is, in another context. Raises Refused."""
         subject = self.real_name(subject)

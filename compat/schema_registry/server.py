@@ -39,7 +39,7 @@ class SchemaRegistry:
         self.faults = Faults()
         self.lock = Turn(self.topic)
         """Held by who asks the registry."""
-        serving = app(self.registry, self.lock, self.faults.meet)
+        serving = app(self.registry, self.lock, self.faults)
         self._server = HttpServer(serving, host, port, extra="schemas")
 
     @property

@@ -51,6 +51,13 @@ def beside(subject: str, other: str) -> str:
     return Subject(subject_of(subject).context, other).full
 
 
+def in_context(context: str, text: str) -> str:
+    """What is written in a context: as it is, if it names one itself; "" is the context alone."""
+    if _QUALIFIED.fullmatch(text) or context == DEFAULT:
+        return text
+    return f":{context}:{text}"
+
+
 def begins(subject: str, prefix: str) -> bool:
     """Whether a subject is one of those that a prefix asks for."""
     if prefix.startswith(EVERYWHERE):

@@ -13,7 +13,7 @@ from threading import Lock
 from typing import TypeVar
 
 from ...emulator.base.real_time import monotonic, sleep
-from ...wire import Error
+from ...wire import Error, WireError
 from ...wire import Refused as KafkaRefused
 from ..wire_client.produced import NewRecord, Producing
 from ..wire_client.reading import PartitionRecords, read
@@ -143,7 +143,7 @@ class SchemasTopic:
             name = "timed_out" if refused.error in _LATER else "no_store"
             text = f"{self._name} cannot be {done}: {refused.error.name}"
             raise Refused(name, text) from None
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, WireError) as error:
             raise Refused("no_store", f"Error while accessing the Kafka store: {error}") from None
 
 

@@ -7,10 +7,13 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.schema_registry import SchemaRegistryClient
 from odradek import Emulator
+from odradek.compat.commands import main
 from odradek.compat.schema_registry.errors import named
 from odradek.compat.schema_registry.store import State
 from odradek.compat.schema_registry.subjects import begins, beside, is_valid, subject_of
+from odradek.compat.wire_client.blocking_connection import Connection
 
 from .compare import Answer, ask
 from .draw import Ask
@@ -138,6 +141,53 @@ def test_subjects_are_of_contexts() -> None:
     assert begins(":.c:orders", ":*:or")
     assert not begins(":.c:orders", "or")
     assert [is_valid(each) for each in ("a", "", " ", "a\n", "__GLOBAL")] == [True, *[False] * 4]
+
+
+def test_a_url_may_be_of_a_context() -> None:
+    with registry() as served:
+        of = f"{served.url}/contexts/.staging"
+        assert _post(of, "/subjects/a/versions", _INT).body["id"] == 1
+        assert _post(served.url, "/subjects/b/versions", _STRING).body["id"] == 1
+        assert _get(served.url, "/subjects") == [":.staging:a", "b"]
+        assert _get(of, "/subjects") == [":.staging:a"]
+        assert _get(of, "/schemas/ids/1")["schema"] == '"int"'
+        assert _get(served.url, "/schemas/ids/1")["schema"] == '"string"'
+        assert _get(of, "/subjects/a/versions/latest")["subject"] == ":.staging:a"
+        assert _get(f"{served.url}/contexts/:.staging:", "/subjects/a/versions") == [1]
+        assert ask(of, Ask("PUT", "/config", {"compatibility": "FULL"})).status == 200
+        assert _get(of, "/config") == {"compatibilityLevel": "FULL"}
+        assert _get(of, "/config/a?defaultToGlobal=true") == {"compatibilityLevel": "FULL"}
+        assert _get(served.url, "/config") == {"compatibilityLevel": "BACKWARD"}
+        assert _get(served.url, "/contexts") == [".", ".staging"]
+        client = SchemaRegistryClient({"url": of})
+        assert client.get_latest_version("a").version == 1
+
+
+def test_the_newest_of_some_metadata_is_found() -> None:
+    with registry() as served:
+        for text, major in (("int", "1"), ("long", "1"), ("double", "2")):
+            body = {"schema": f'"{text}"', "metadata": {"properties": {"major": major}}}
+            assert _post(served.url, "/subjects/a/versions", body).status == 200
+        asked = "/subjects/a/metadata?key=major&value="
+        assert _get(served.url, asked + "1")["version"] == 2
+        assert _get(served.url, asked + "2")["schema"] == '"double"'
+        assert _get(served.url, asked + "3")["error_code"] == 40403
+        assert _get(served.url, "/subjects/b/metadata?key=a&value=b")["error_code"] == 40401
+        client = SchemaRegistryClient({"url": served.url})
+        assert client.get_latest_with_metadata("a", {"major": "1"}).version == 2
+
+
+def test_a_kafka_that_is_too_old_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Connection, "_ask_versions", lambda _: {3: (0, 1), 18: (0, 0)})
+    with Emulator() as kafka:
+        assert main(["registry", "--of", kafka.bootstrap_servers, "--port", "0"]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("odradek: the Kafka at ")
+    assert "does not serve what a registry needs: " in said
+    assert "serves Metadata 0 to 1" in said
+    assert len(said.splitlines()) == 1
 
 
 def test_an_error_is_named_as_it_is() -> None:

@@ -252,7 +252,7 @@ ROOMS = {
     "compat/schema_registry": """
         limits
         formats
-        errors subjects faults
+        errors subjects releases faults paths
         records
         store
         compatibility
