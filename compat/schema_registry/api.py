@@ -24,6 +24,7 @@ from ..http_server import App
 from .errors import Refused
 from .faults import Faults
 from .formats import KINDS, BadSchema, Schema, written
+from .formats.java_order import hash_order
 from .paths import SLASH, place_of
 from .records import Version
 from .registry import Registry
@@ -281,24 +282,25 @@ def _schemas(registry: Registry, asked: Asked) -> Any:
 
 
 def _of_id(registry: Registry, asked: Asked) -> list[Version]:
-    """The versions that have an id, in the context that the subject is of, or in any. Raises
-    Refused."""
+    """The versions that have an id: those of the subject, in its context or, if that is the
+    default, in another; else all of the default context. Raises Refused."""
     text = asked.path["id"]
     if not text.removeprefix("-").isdigit() or not -(1 << 31) <= int(text[:13]) < 1 << 31:
         raise Refused("no_page")
     subject = asked.text("subject")
     state = registry.state
-    wanted = subject_of(subject)
-    contexts = [wanted.context]
-    if wanted.context == DEFAULT and subject:
-        contexts += sorted(state.contexts)
-    for context in contexts:
-        found = state.by_id(context, int(text))
-        if context != wanted.context:
-            found = [each for each in found if subject_of(each.subject).name == wanted.name]
-        if found:
-            return found
-    return []
+    wanted, number = subject_of(subject), int(text)
+    there = state.by_id(wanted.context, number)
+    if wanted.is_context:
+        return there
+    of_subject = any(each.subject == wanted.full for each in there)
+    if of_subject or wanted.context != DEFAULT:
+        return there if of_subject else []
+    for context in sorted(state.contexts):
+        found = state.by_id(context, number)
+        if any(subject_of(each.subject).name == wanted.name for each in found):
+            return [each for each in found if subject_of(each.subject).name == wanted.name]
+    return there
 
 
 def _by_id(registry: Registry, asked: Asked) -> Any:
@@ -344,7 +346,9 @@ def _id_subjects(registry: Registry, asked: Asked) -> Any:
 
 
 def _id_versions(registry: Registry, asked: Asked) -> Any:
-    found = sorted(_shown(registry, asked), key=lambda each: (each.subject, each.version))
+    shown = sorted(_shown(registry, asked), key=lambda each: each.version)
+    order = hash_order(sorted({each.subject for each in shown}))
+    found = sorted(shown, key=lambda each: order.index(each.subject))
     return asked.paged({"subject": each.subject, "version": each.version} for each in found)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Protocol
 
 from ..schemas.registry import AVRO
@@ -115,7 +116,7 @@ class Registry:
         same = [
             each
             for each in reversed(there)
-            if not number and each.content == made.content and wanted_id in (each.id, -1)
+            if not number and wanted_id in (each.id, -1) and self._is_same(made, each)
         ]
         if same and given.get("schema"):  # also where nothing may be written
             return same[0]
@@ -146,7 +147,7 @@ class Registry:
             if not there:
                 raise Refused("no_subject", name)
             for each in reversed(there):
-                if each.content == made.content:
+                if self._is_same(made, each):
                     return each
             raise Refused("no_schema")
 
@@ -343,6 +344,7 @@ class Registry:
             raise Refused("bad_request", "references is a list")
         references = [_reference(each) for each in given.get("references") or ()]
         made = Version(subject, 0, -1, kind, text or "", references)
+        made.references = self._numbered(made)
         made.metadata, made.rule_set = _object(given, "metadata"), _object(given, "ruleSet")
         if is_import or not there:
             return made
@@ -353,6 +355,32 @@ class Registry:
             made.metadata = latest.metadata
         if made.rule_set is None:
             made.rule_set = latest.rule_set
+        return made
+
+    def _is_same(self, made: Version, there: Version) -> bool:
+        """Whether a schema is one that is stored: also where one of both refers to the newest of a
+        subject by -1 and the other by its number, or where one of Avro comes with what it refers to
+        within it."""
+        if made.content == there.content:
+            return True
+        one, other = (replace(each, references=[]) for each in (made, there))
+        if one.content == other.content:
+            return self._numbered(made) == self._numbered(there)
+        if made.kind != AVRO or made.references or not there.references:
+            return False
+        one.text = other.text = ""
+        with suppress(BadSchema, Refused):
+            resolved = self.parsed(there).formatted("resolved")
+            return one.content == other.content and made.text == resolved
+        return False
+
+    def _numbered(self, version: Version) -> list[dict[str, Any]]:
+        """Its references, those to the newest of a subject by its number."""
+        made = []
+        for each in version.references:
+            there = self.state.versions(beside(version.subject, each["subject"]))
+            is_latest = each["version"] == -1 and bool(there)
+            made.append({**each, "version": there[-1].version} if is_latest else each)
         return made
 
     def _canonical(self, made: Version, *, normalize: bool, is_new: bool) -> Schema:

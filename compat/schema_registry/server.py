@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.util import find_spec
 
 from ..http_server import HttpServer
+from ..schemas.installed import is_installed
 from ..unavailable import Unavailable
 from ..wire_client.source import Source
 from .registry import Registry
 from .topic import NAME, SchemasTopic, Turn
 
-_NEEDED = ("starlette", "uvicorn", "fastavro", "jsonschema", "proto_schema_parser")
+_NEEDED = {
+    "starlette": "starlette",
+    "uvicorn": "uvicorn",
+    "fastavro": "fastavro",
+    "jsonschema": "jsonschema",
+    "proto_schema_parser": "proto-schema-parser",
+    "google.protobuf": "protobuf",
+}
+"""Module -> the package that brings it."""
 
 
 class SchemaRegistry:
@@ -27,9 +35,9 @@ class SchemaRegistry:
         incarnation: Callable[[], object] = lambda: None,
     ) -> None:
         """Raises Unavailable where the packages are not installed."""
-        missing = [each for each in _NEEDED if find_spec(each) is None]
+        missing = [package for module, package in _NEEDED.items() if not is_installed(module)]
         if missing:
-            names = " and ".join(each.replace("_", "-") for each in missing)
+            names = " and ".join(missing)
             raise Unavailable(f"a schema registry needs {names}: pip install 'odradek[schemas]'")
         from .api import app
         from .faults import Faults

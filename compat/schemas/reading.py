@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any
 
 from .framing import framed, unframed
+from .installed import is_installed
 from .registry import AVRO, PROTOBUF, NoSuchSchema, Schema, SchemaError, SchemaSource
 
 Decode = Callable[[bytes], Any]
@@ -101,10 +101,6 @@ def is_text(schema: Schema) -> bool:
 
 def _need(kind: str) -> None:
     module, name = _NEEDED.get(kind, ("json", "JSON"))
-    try:
-        is_there = find_spec(module) is not None
-    except ModuleNotFoundError:  # of its parent
-        is_there = False
-    if not is_there:
+    if not is_installed(module):
         package = module.rpartition(".")[2]
         raise SchemaError(f"{name} needs {package}: pip install 'odradek[registry]'")

@@ -1,6 +1,6 @@
 """Drawn requests put to a real registry and to ours, and their answers compared.
 
-    python -m tests.schemas.compare --real http://HOST:PORT --seed 1 --requests 600 --record
+    python -m tests.schemas.compare --real http://HOST:PORT --kind JSON --seed 1 --record
 
 The real one is one of Confluent's that is empty, that nobody else uses, and that may change modes
 (`mode.mutability=true`). What it answered is kept in tests/schemas/recorded, where
@@ -73,7 +73,8 @@ def _plain(body: Any) -> Any:
 
 def is_allowed(asked: Ask, expected: Answer, found: Answer) -> bool:
     """What the real one does by mistake: it fails for the text of an id that there is not."""
-    is_text = asked.path.startswith("/schemas/ids/") and asked.path.endswith("/schema")
+    path = asked.path.partition("?")[0]
+    is_text = path.startswith("/schemas/ids/") and path.endswith("/schema")
     return is_text and (expected.status, found.status) == (500, 404)
 
 
@@ -89,36 +90,38 @@ def differences(url: str, asked: Iterable[tuple[Ask, Answer]]) -> Iterator[str]:
 RECORDED = Path(__file__).parent / "recorded"
 
 
-def path_of(seed: int) -> Path:
+def path_of(kind: str, seed: int) -> Path:
     """The file of the answers to the requests of a seed."""
-    return RECORDED / f"seed-{seed}.jsonl.gz"
+    return RECORDED / f"{kind.lower()}-{seed}.jsonl.gz"
 
 
-def record(seed: int, asked: list[tuple[Ask, Answer]]) -> None:
+def record(kind: str, seed: int, asked: list[tuple[Ask, Answer]]) -> None:
     """Keep the answers, without what differs from run to run."""
     lines = [json.dumps(comparable(answer), separators=(",", ":")) for _, answer in asked]
     text = "\n".join(lines) + "\n"
-    path_of(seed).write_bytes(gzip.compress(text.encode(), mtime=0))
+    path_of(kind, seed).write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
-def recorded(seed: int) -> list[tuple[Ask, Answer]]:
+def recorded(kind: str, seed: int) -> list[tuple[Ask, Answer]]:
     """The requests of a seed, with the answers that were kept."""
-    lines = gzip.decompress(path_of(seed).read_bytes()).decode().splitlines()
+    lines = gzip.decompress(path_of(kind, seed).read_bytes()).decode().splitlines()
     answers = [Answer(*json.loads(line)) for line in lines]
-    return list(zip(requests(seed, len(answers)), answers, strict=True))
+    return list(zip(requests(seed, len(answers), kind), answers, strict=True))
 
 
 def main() -> int:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--real", required=True, metavar="URL")
+    parser.add_argument("--kind", choices=("AVRO", "JSON", "PROTOBUF"), default="AVRO")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--requests", type=int, default=600)
     parser.add_argument("--record", action="store_true")
     options = parser.parse_args()
-    asked = [(each, ask(options.real, each)) for each in requests(options.seed, options.requests)]
+    drawn = requests(options.seed, options.requests, options.kind)
+    asked = [(each, ask(options.real, each)) for each in drawn]
     if options.record:
-        record(options.seed, asked)
+        record(options.kind, options.seed, asked)
     with registry() as ours:
         found = list(differences(ours.url, asked))
     print("\n".join(found))

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any, NamedTuple
 
+from . import draw_json, draw_protobuf
+
 LEVELS = (
     "NONE", "BACKWARD", "FORWARD", "FULL", "BACKWARD_TRANSITIVE", "FORWARD_TRANSITIVE",
     "FULL_TRANSITIVE",
@@ -74,8 +76,27 @@ def avro_record(draw: Random, depth: int = 2, name: str = "R") -> dict[str, Any]
     return {**made, "fields": fields}
 
 
-def schema(draw: Random) -> dict[str, Any]:
+def schema(draw: Random, kind: str) -> dict[str, Any]:
     """The body of a request that has a schema in it."""
+    if kind == "AVRO":
+        return _avro(draw)
+    body: dict[str, Any] = {"schemaType": kind}
+    reference = None
+    if draw.random() < 0.15:
+        reference = "other.proto" if kind == "PROTOBUF" else "other.json"
+        version = draw.choice((1, 1, 1, 2, -1))
+        body["references"] = [{"name": reference, "subject": "other", "version": version}]
+    if draw.random() < 0.04:
+        body["schemaType"] = draw.choice(("AVRO", "JSON", "PROTOBUF", "XML"))
+    if kind == "PROTOBUF":
+        return {**body, "schema": draw_protobuf.file(draw, reference)}
+    if draw.random() < 0.05:
+        return {**body, "schema": draw_json.wrong(draw)}
+    text = json.dumps(draw_json.schema(draw, reference), indent=draw.choice((None, 2)))
+    return {**body, "schema": text}
+
+
+def _avro(draw: Random) -> dict[str, Any]:
     chance = draw.random()
     if chance < 0.04:
         wrong = ("{", '"nothing"', "[]", '{"type":"record","name":"1","fields":[]}', "")
@@ -94,11 +115,17 @@ def schema(draw: Random) -> dict[str, Any]:
     return {"schema": json.dumps(text, indent=draw.choice((None, 2)))}
 
 
-def requests(seed: int, count: int) -> Iterator[Ask]:
-    """Requests in the order in which they are to be asked, of a registry that is empty."""
+def requests(seed: int, count: int, kind: str = "AVRO") -> Iterator[Ask]:
+    """Requests in the order in which they are to be asked, of a registry that is empty. Two of JSON
+    and of Protobuf are about the schema that others refer to."""
     draw = Random(seed)
+    if kind != "AVRO":
+        text = (draw_protobuf if kind == "PROTOBUF" else draw_json).REFERENCED
+        for _ in range(2):
+            yield Ask("POST", "/subjects/other/versions", {"schema": text, "schemaType": kind})
+        count -= 2
     for _ in range(count):
-        yield draw.choices(_SORTS, _WEIGHTS)[0](draw)
+        yield draw.choices(_SORTS, _WEIGHTS)[0](draw, kind)
 
 
 def _subject(draw: Random) -> str:
@@ -116,24 +143,23 @@ def _query(draw: Random, *names: str) -> str:
     return "?" + "&".join(asked) if asked else ""
 
 
-def _register(draw: Random) -> Ask:
+def _register(draw: Random, kind: str) -> Ask:
     path = f"/subjects/{_subject(draw)}/versions{_query(draw, 'normalize')}"
-    return Ask("POST", path, schema(draw))
+    return Ask("POST", path, schema(draw, kind))
 
 
-def _lookup(draw: Random) -> Ask:
-    return Ask(
-        "POST", f"/subjects/{_subject(draw)}{_query(draw, 'normalize', 'deleted')}", schema(draw)
-    )
+def _lookup(draw: Random, kind: str) -> Ask:
+    path = f"/subjects/{_subject(draw)}{_query(draw, 'normalize', 'deleted')}"
+    return Ask("POST", path, schema(draw, kind))
 
 
-def _compatible(draw: Random) -> Ask:
+def _compatible(draw: Random, kind: str) -> Ask:
     which = draw.choice(("", f"/{_version(draw)}", "/latest"))
     path = f"/compatibility/subjects/{_subject(draw)}/versions{which}"
-    return Ask("POST", path + _query(draw, "verbose", "verbose"), schema(draw))
+    return Ask("POST", path + _query(draw, "verbose", "verbose"), schema(draw, kind))
 
 
-def _look(draw: Random) -> Ask:
+def _look(draw: Random, kind: str) -> Ask:
     subject, version, number = _subject(draw), _version(draw), draw.randint(0, 30)
     path = draw.choice(
         (
@@ -158,23 +184,32 @@ def _look(draw: Random) -> Ask:
             "/absent",
         )
     )
+    if kind == "PROTOBUF" and path.startswith("/schemas/ids") and "/v" not in path:
+        path += _format(draw, path)
     return Ask("GET", path)
 
 
-def _delete(draw: Random) -> Ask:
+def _format(draw: Random, path: str) -> str:
+    if draw.random() < 0.5 or path.endswith(("subjects", "true")):
+        return ""
+    format_ = draw.choice(("serialized", "ignore_extensions", "other"))
+    return f"{'&' if '?' in path else '?'}format={format_}"
+
+
+def _delete(draw: Random, kind: str) -> Ask:
     subject, permanent = _subject(draw), _query(draw, "permanent")
     which = f"/versions/{_version(draw)}" if draw.random() < 0.7 else ""
     return Ask("DELETE", f"/subjects/{subject}{which}{permanent}")
 
 
-def _config(draw: Random) -> Ask:
+def _config(draw: Random, kind: str) -> Ask:
     of = draw.choice(("", f"/{_subject(draw)}", f"/{_subject(draw)}"))
     if draw.random() < 0.2:
         return Ask("DELETE", f"/config{of}")
     return Ask("PUT", f"/config{of}", {"compatibility": draw.choice((*LEVELS, "full", "SOME"))})
 
 
-def _mode(draw: Random) -> Ask:
+def _mode(draw: Random, kind: str) -> Ask:
     of = draw.choice(("", f"/{_subject(draw)}"))
     if draw.random() < 0.4:
         return Ask("DELETE", f"/mode{of}")

@@ -78,7 +78,7 @@ def test_protobuf_is_written_as_confluents_registry_writes_it() -> None:
     assert parse("PROTOBUF", written, {}).text == written
 
 
-@pytest.mark.parametrize("text", ["message M { int32 a", "message", 'syntax = "proto3";'])
+@pytest.mark.parametrize("text", ["message M { int32 a", "message", "message M { int32 a = 1; }"])
 def test_what_is_no_protobuf_is_refused(text: str) -> None:
     with pytest.raises(BadSchema, match="Could not parse Protobuf"):
         parse("PROTOBUF", text, {})

@@ -245,6 +245,7 @@ ROOMS = {
         demo table commands
     """,
     "compat/schemas": """
+        installed
         registry framing plain
         avro protobuf remote
         reading

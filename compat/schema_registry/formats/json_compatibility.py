@@ -3,76 +3,96 @@
 The rules are those of Confluent's registry, which looks at content models: an object is open where
 it allows other properties, closed where it allows none, and else partially open. Kinds of reasons
 and their words are its own. It is stricter than need be in places, and so is this. Source: "JSON
-Schema Serializer", "Schema evolution" of Confluent's documentation; answers of the registry 8.5.
+Schema Serializer", "Schema evolution" of Confluent's documentation; the package `json.diff` of the
+registry 8.5, and its answers. Left out: unevaluatedProperties, unevaluatedItems, minContains,
+maxContains of the drafts after 7.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from ..limits import Steps
 from . import Incompatibility, written
+from .java_order import hash_order
+from .json_nodes import Node, key_of, node_of
 
 if TYPE_CHECKING:
     from .json_schema import JsonSchema
 
-Found = list[Incompatibility]
+Reason = tuple[str, tuple[str, ...]]
+"""A kind, and the path from the schemas that are compared."""
+Reasons = list[Reason]
 _FRAME = '{{errorType:"{kind}", description:"{text}\'}}'
-_ADDED = "The keyword at path '{path}' in the {reader} schema is not present in the {writer} schema"
-_STRICTER = (
-    "The value at path '{path}' in the {reader} schema is {how} its value in the {writer} schema"
+_NOT_THERE = (
+    "The keyword at path '{path}' in the {reader} schema is not present in the {writer} schema"
 )
-_OTHERWISE = {
-    **dict.fromkeys(
-        (
-            "TYPE_CHANGED",
-            "TYPE_NARROWED",
-            "COMBINED_TYPE_CHANGED",
-            "COMBINED_TYPE_SUBSCHEMAS_CHANGED",
-            "ENUM_ARRAY_CHANGED",
-        ),
-        "A type at path '{path}' is different between the {reader} schema and the {writer} schema",
-    ),
-    **dict.fromkeys(
-        (
-            "SUM_TYPE_NARROWED",
-            "ENUM_ARRAY_NARROWED",
-            "ADDITIONAL_PROPERTIES_NARROWED",
-        ),
-        "An array or combined type at path '{path}' has fewer elements in the {reader} schema than "
-        "the {writer} schema",
-    ),
-    **dict.fromkeys(
-        ("PRODUCT_TYPE_EXTENDED", "NOT_TYPE_EXTENDED"),
-        "An array or combined type at path '{path}' has more elements in the {reader} schema than "
-        "the {writer} schema",
-    ),
+_MORE, _LESS = (
+    "The value at path '{path}' in the {reader} schema is " + how + " than its value in the "
+    "{writer} schema"
+    for how in ("more", "less")
+)
+_DIFFERS = "The value at path '{path}' is different between the {reader} and {writer} schema"
+_FEWER, _LONGER = (
+    "An array or combined type at path '{path}' has " + how + " elements in the {reader} schema "
+    "than the {writer} schema"
+    for how in ("fewer", "more")
+)
+_TYPE = "A type at path '{path}' is different between the {reader} schema and the {writer} schema"
+_OPEN = (
+    "The {reader} schema has an open content model and has a property or item at path '{path}' "
+    "which is missing in the {writer} schema"
+)
+_CLOSED = (
+    "The {reader} has a closed content model and is missing a property or item present at path "
+    "'{path}' in the {writer} schema"
+)
+_REMOVED = (
+    "A property or item is missing in the {reader} schema but present at path '{path}' in the "
+    "{writer} schema and is not covered by its partially open content model"
+)
+_COVERED = (
+    "The {reader} schema has a property or item at path '{path}' which is missing in the {writer} "
+    "schema and is not covered by its partially open content model"
+)
+_TEXTS = {
     "SCHEMA_ADDED": "",
-    "DEPENDENCY_ARRAY_ADDED": _ADDED,
-    "DEPENDENCY_SCHEMA_ADDED": _ADDED,
-    "UNIQUE_ITEMS_ADDED": _ADDED,
-    "ADDITIONAL_PROPERTIES_REMOVED": _ADDED,
-    "REQUIRED_ATTRIBUTE_ADDED": _ADDED,
-    "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": "The {reader} schema has an open content "
-    "model and has a property or item at path '{path}' which is missing in the {writer} schema",
-    "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": "The {reader} schema has an open content "
-    "model and has a property or item at path '{path}' which is missing in the {writer} schema",
-    "ITEM_ADDED_TO_OPEN_CONTENT_MODEL": "The {reader} schema has an open content model and has a "
-    "property or item at path '{path}' which is missing in the {writer} schema",
-    "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL": "The {reader} has a closed content model and is "
-    "missing a property or item present at path '{path}' in the {writer} schema",
-    "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": "The {reader} schema has a "
-    "property or item at path '{path}' which is missing in the {writer} schema and is not covered "
-    "by its partially open content model",
-    "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": "A property or item is missing "
-    "in the {reader} schema but present at path '{path}' in the {writer} schema and is not covered "
-    "by its partially open content model",
+    "DEPENDENCY_ARRAY_EXTENDED": _LONGER,
+    "PRODUCT_TYPE_EXTENDED": _LONGER,
+    "NOT_TYPE_EXTENDED": _LONGER,
+    "ADDITIONAL_ITEMS_NARROWED": _FEWER,
+    "ADDITIONAL_PROPERTIES_NARROWED": _FEWER,
+    "ENUM_ARRAY_NARROWED": _FEWER,
+    "SUM_TYPE_NARROWED": _FEWER,
+    "PATTERN_CHANGED": _DIFFERS,
+    "MULTIPLE_OF_CHANGED": _DIFFERS,
+    "DEPENDENCY_ARRAY_CHANGED": _DIFFERS,
+    "TYPE_CHANGED": _TYPE,
+    "TYPE_NARROWED": _TYPE,
+    "COMBINED_TYPE_CHANGED": _TYPE,
+    "COMBINED_TYPE_SUBSCHEMAS_CHANGED": _TYPE,
+    "ENUM_ARRAY_CHANGED": _TYPE,
+    "MULTIPLE_OF_EXPANDED": _MORE,
+    "ADDITIONAL_ITEMS_REMOVED": _NOT_THERE,
+    "ADDITIONAL_PROPERTIES_REMOVED": _NOT_THERE,
+    "REQUIRED_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": _OPEN,
+    "REQUIRED_PROPERTY_WITH_DEFAULT_ADDED_TO_OPEN_CONTENT_MODEL": _OPEN,
+    "OPTIONAL_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL": _OPEN,
+    "ITEM_ADDED_TO_OPEN_CONTENT_MODEL": _OPEN,
     "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL": "The {reader} schema has an unopen content "
     "model and has a required property at path '{path}' which is missing in the {writer} schema",
-    "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": "The {reader} has a closed content model and is "
-    "missing a property or item present at path '{path}' in the {writer} schema",
+    "PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL": _CLOSED,
+    "ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL": _CLOSED,
+    "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _REMOVED,
+    "ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _REMOVED,
+    "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _COVERED,
+    "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL": _COVERED,
 }
-# Keyword -> its kind, and whether a greater value is the stricter one.
+_ENDS = {"_ADDED": _NOT_THERE, "_INCREASED": _MORE, "_DECREASED": _LESS}
+# Keyword -> its kind, and whether a greater value is the stricter one; in the order of the reasons.
 _BOUNDS = {
     "string": {"maxLength": ("MAX_LENGTH", False), "minLength": ("MIN_LENGTH", True)},
     "number": {
@@ -84,276 +104,302 @@ _BOUNDS = {
     "object": {"maxProperties": ("MAX_PROPERTIES", False),
                "minProperties": ("MIN_PROPERTIES", True)},
 }  # fmt: skip
-_MANY = ("anyOf", "oneOf")
+_ANY = ("anyOf", "oneOf")
+_HERE: tuple[str, ...] = ()
 
 
-def compared(reader: JsonSchema, writer: JsonSchema) -> Found:
+def compared(reader: JsonSchema, writer: JsonSchema) -> list[Incompatibility]:
     """Why the reader does not allow all that the writer does. Raises TooLarge."""
-    return _Comparison(reader, writer).pair(reader.root, writer.root, ())
+    found = _Comparison(reader, writer).pair(writer.root, reader.root)
+    return [_incompatibility(*each) for each in found]
+
+
+def _incompatibility(kind: str, path: tuple[str, ...]) -> Incompatibility:
+    text = _TEXTS.get(kind)
+    if text is None:
+        text = next(words for end, words in _ENDS.items() if kind.endswith(end))
+    where = "#/" + "/".join(path)
+    return Incompatibility(kind, where, text.replace("{path}", where), frame=_FRAME)
 
 
 class _Comparison:
+    """Of what was, and what is now; only what is incompatible is told."""
+
     def __init__(self, reader: JsonSchema, writer: JsonSchema) -> None:
         self._reader, self._writer = reader, writer
         self._steps = Steps()
-        self._known: dict[tuple[int, int], Found] = {}
+        self._known: dict[tuple[str, str], Reasons] = {}
 
-    def pair(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        """One pair of schemas; one that is being compared is compatible, for now."""
+    def pair(self, old: Any, new: Any, path: tuple[str, ...] = _HERE) -> Reasons:
+        """One pair of schemas, whose reasons are of paths that begin so; one that is being compared
+        is compatible, for now."""
         self._steps.take()
-        reader = _resolved(reader, self._reader)
-        writer = _resolved(writer, self._writer)
-        key = (id(reader), id(writer))
+        was, now = node_of(old, self._writer), node_of(new, self._reader)
+        key = (key_of(was), key_of(now))
         if key not in self._known:
             self._known[key] = []
-            self._known[key] = self._compare(reader, writer, path)
-        return self._known[key]
+            self._known[key] = list(self._compared(was, now))
+        return [(kind, (*path, *rest)) for kind, rest in self._known[key]]
 
-    def _compare(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        if _allows_all(reader) or writer is False:
-            return []
-        if reader is False or _allows_all(writer):
-            return _because("TYPE_CHANGED", path)
-        sort, was = (next((key for key in _MANY if key in each), "") for each in (reader, writer))
-        if sort == "oneOf" and was == "anyOf":
-            return _because("COMBINED_TYPE_CHANGED", path)
-        readers, writers = _options(reader), _options(writer)
-        if sort and sort == was and len(readers) == 1 < len(writers):
-            return _because("SUM_TYPE_NARROWED", path)
-        if "not" in reader:
-            return self._not(reader, writer, path)
-        if len(readers) > 1 or len(writers) > 1:
-            return self._many(readers, writers, path)
-        return self._one(readers[0], writers[0], path)
+    def _compared(self, was: Node, now: Node) -> Iterator[Reason]:
+        if was.sort != now.sort:
+            if any(not self.pair(*each) for each in _parts_alone(was, now)):
+                return
+            if was.sort != "false" and not now.is_empty and not _are_bytes(was, now):
+                yield "TYPE_CHANGED", _HERE
+            return
+        rules = getattr(self, f"_{was.sort}", None)
+        if rules is not None:
+            yield from rules(was, now)
 
-    def _many(self, readers: list[Any], writers: list[Any], path: tuple[str, ...]) -> Found:
-        """Each of the writer's options is allowed by one of the reader's."""
-        for writer in writers:
-            if not any(not self.pair(reader, writer, path) for reader in readers):
-                if len(writers) == 1 or len(readers) == 1:
-                    return _because("TYPE_CHANGED", path)
-                is_less = len(readers) < len(writers)
-                kind = "SUM_TYPE_NARROWED" if is_less else "COMBINED_TYPE_SUBSCHEMAS_CHANGED"
-                return _because(kind, path)
-        return []
+    # Sorts
 
-    def _one(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        if "enum" in reader or "const" in reader:
-            found = _values(reader, writer, path)
-            is_typed = "type" in reader and "type" in writer
-            return (
-                _because("COMBINED_TYPE_SUBSCHEMAS_CHANGED", path) if found and is_typed else found
+    def _string(self, was: Node, now: Node) -> Iterator[Reason]:
+        yield from _bounds(was, now)
+        before, pattern = was.says.get("pattern"), now.says.get("pattern")
+        if pattern is not None and before != pattern:
+            yield ("PATTERN_ADDED" if before is None else "PATTERN_CHANGED"), ("pattern",)
+
+    def _number(self, was: Node, now: Node) -> Iterator[Reason]:
+        yield from _bounds(was, now)
+        before, of = was.says.get("multipleOf"), now.says.get("multipleOf")
+        if of is not None:
+            yield from (
+                (("MULTIPLE_OF_ADDED", ("multipleOf",)),)
+                if before is None
+                else _multiples(_decimal(before), _decimal(of))
             )
-        if "allOf" in reader or "allOf" in writer:
-            return self._all(reader, writer, path)
-        of, was = reader.get("type"), writer.get("type")
-        if of is None:
-            return self._keywords(reader, writer, was or "object", path)
-        if was is None and ("enum" in writer or "const" in writer):
-            kinds = {_type_of(each) for each in _allowed(writer)}
-            return (
-                []
-                if kinds <= {of, "integer" if of == "number" else of}
-                else _because("TYPE_CHANGED", path)
-            )
-        if of == "integer" and was == "number":
-            return _because("TYPE_NARROWED", path)
-        if of != was and (of, was) != ("number", "integer"):
-            return _because("TYPE_CHANGED", path)
-        return self._keywords(reader, writer, of, path)
+        if now.is_integer and not was.is_integer:
+            yield "TYPE_NARROWED", _HERE
 
-    def _not(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        """What the reader excludes, the writer excludes, too."""
-        if "not" in writer and not self.pair(writer["not"], reader["not"], ()):
-            return []
-        return _because("NOT_TYPE_EXTENDED", (*path, "not"))
+    def _enum(self, was: Node, now: Node) -> Iterator[Reason]:
+        before, allowed = ({written(each) for each in n.says["enum"]} for n in (was, now))
+        if not before <= allowed:
+            kind = "ENUM_ARRAY_NARROWED" if allowed <= before else "ENUM_ARRAY_CHANGED"
+            yield kind, ("enum",)
 
-    def _all(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        """What every one of the reader's conditions asks for is asked by one of the writer's."""
-        wanted, asked = reader.get("allOf", [reader]), writer.get("allOf", [writer])
-        for condition in wanted:
-            if not any(not self.pair(condition, each, path) for each in asked):
-                is_more = len(wanted) > len(asked) and "allOf" in writer
-                kind = "PRODUCT_TYPE_EXTENDED" if is_more else "COMBINED_TYPE_SUBSCHEMAS_CHANGED"
-                return _because(kind, path)
-        return []
+    def _const(self, was: Node, now: Node) -> Iterator[Reason]:
+        if written(was.says["const"]) != written(now.says["const"]):
+            yield "ENUM_ARRAY_CHANGED", ("const",)
 
-    def _keywords(self, reader: Any, writer: Any, of: str, path: tuple[str, ...]) -> Found:
-        found = _bounds(reader, writer, "number" if of == "integer" else of, path)
-        if of == "string":
-            found += _same("pattern", "PATTERN", reader, writer, path)
-        elif of in ("number", "integer"):
-            found += _same("multipleOf", "MULTIPLE_OF", reader, writer, path)
-        elif of == "array":
-            found += self._items(reader, writer, path)
-        elif of == "object":
-            found += self._properties(reader, writer, path)
-        return found
+    def _not(self, was: Node, now: Node) -> Iterator[Reason]:
+        other = _Comparison(self._writer, self._reader)
+        if other.pair(now.says["not"], was.says["not"]):
+            yield "NOT_TYPE_EXTENDED", ("not",)
 
-    def _items(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        found: Found = []
-        if reader.get("uniqueItems") and not writer.get("uniqueItems"):
-            found += _because("UNIQUE_ITEMS_ADDED", (*path, "uniqueItems"))
-        new, old = reader.get("items", True), writer.get("items", True)
-        if isinstance(new, list) or isinstance(old, list):
-            return found + self._tuples(reader, writer, path)
-        if _allows_all(old) and not _allows_all(new):
-            return found + _because("SCHEMA_ADDED", (*path, "items"))
-        return found + self.pair(new, old, (*path, "items"))
+    def _combined(self, was: Node, now: Node) -> Iterator[Reason]:
+        if not _is_criterion_kept(was, now):
+            yield "COMBINED_TYPE_CHANGED", _HERE
+            return
+        before = list({key_of(each): each for each in was.parts}.values())
+        there = list({key_of(each): each for each in now.parts}.values())
+        if len(before) < len(there) and now.criterion == "allOf":
+            yield "PRODUCT_TYPE_EXTENDED", _HERE
+        elif len(before) > len(there) and was.criterion in _ANY:
+            yield "SUM_TYPE_NARROWED", _HERE
+        edges = [
+            [n for n, each in enumerate(there) if not self.pair(part, each)] for part in before
+        ]
+        if _matched(edges) < min(len(before), len(there)):
+            yield "COMBINED_TYPE_SUBSCHEMAS_CHANGED", _HERE
 
-    def _tuples(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        """Items that have a schema each, by their places."""
-        found: Found = []
-        new, old = (
-            each["items"] if isinstance(each.get("items"), list) else []
-            for each in (reader, writer)
+    def _array(self, was: Node, now: Node) -> Iterator[Reason]:
+        before, items = was.says.get("items"), now.says.get("items")
+        is_tuple = [isinstance(each, list) for each in (before, items)]
+        yield from self._either(
+            None if is_tuple[0] else before, None if is_tuple[1] else items, ("items",)
         )
-        for number in range(max(len(new), len(old))):
-            where = (*path, "items", str(number))
-            if number < len(new) and number < len(old):
-                found += self.pair(new[number], old[number], where)
-            elif number < len(new) and _allows_all(writer.get("additionalItems", True)):
-                found += _because("ITEM_ADDED_TO_OPEN_CONTENT_MODEL", where)
-            elif number >= len(new) and reader.get("additionalItems") is False:
-                found += _because("ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL", where)
-        return found
+        yield from self._tuple(was, now)
+        yield from self._more("additionalItems", "ADDITIONAL_ITEMS", was, now)
+        yield from _bounds(was, now)
+        if now.says.get("uniqueItems") and not was.says.get("uniqueItems"):
+            yield "UNIQUE_ITEMS_ADDED", ("uniqueItems",)
 
-    def _properties(self, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-        found: Found = []
-        new, old = reader.get("properties", {}), writer.get("properties", {})
-        more, was_more = (each.get("additionalProperties", True) for each in (reader, writer))
-        where = (*path, "additionalProperties")
-        if more is False and was_more is not False:
-            found += _because("ADDITIONAL_PROPERTIES_REMOVED", where)
-        elif _allows_all(was_more) and not _allows_all(more):
-            found += _because("ADDITIONAL_PROPERTIES_NARROWED", where)
-        elif not _allows_all(more) and was_more is not False:
-            found += self.pair(more, was_more, where)
-        for name, asked in reader.get("dependencies", {}).items():
-            if name not in writer.get("dependencies", {}):
-                kind = "DEPENDENCY_ARRAY" if isinstance(asked, list) else "DEPENDENCY_SCHEMA"
-                found += _because(f"{kind}_ADDED", (*path, "dependencies", name))
-        wanted = [each for each in reader.get("required", ()) if each in old or each not in new]
-        for each in wanted:
-            has_default = isinstance(new.get(each), dict) and "default" in new[each]
-            if each not in writer.get("required", ()) and not has_default:
-                found += _because("REQUIRED_ATTRIBUTE_ADDED", (*path, "required", each))
-        for name in sorted({*new, *old}):
-            where = (*path, "properties", name)
-            if name in new and name in old:
-                found += self.pair(new[name], old[name], where)
-            elif name in new:
-                found += self._added(reader, new[name], name, was_more, where)
-            elif more is False:
-                found += _because("PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL", where)
-            elif not _allows_all(more) and (why := self.pair(more, old[name], where)):
-                kind = "PROPERTY_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
-                found += why + _because(kind, where)
-        return found
+    def _tuple(self, was: Node, now: Node) -> Iterator[Reason]:
+        """Items that have a schema each, by their places."""
+        before, items = (
+            each.says["items"] if isinstance(each.says.get("items"), list) else []
+            for each in (was, now)
+        )
+        for number in range(max(len(before), len(items))):
+            path = ("items", str(number))
+            if number < len(before) and number < len(items):
+                yield from self.pair(before[number], items[number], path)
+            elif number < len(before):
+                yield from self._gone(before[number], now.says.get("additionalItems"), "ITEM", path)
+            else:
+                yield from self._new_item(items[number], was.says.get("additionalItems"), path)
 
-    def _added(
-        self, reader: Any, schema: Any, name: str, was_more: Any, where: tuple[str, ...]
-    ) -> Found:
-        """A property that the writer does not name: what it allowed under this name before."""
-        has_default = isinstance(schema, dict) and "default" in schema
-        is_required = name in reader.get("required", ()) and not has_default
-        if _allows_all(was_more):
-            if _allows_all(schema):
-                return []
-            kind = "REQUIRED" if is_required else "OPTIONAL"
-            return _because(f"{kind}_PROPERTY_ADDED_TO_OPEN_CONTENT_MODEL", where)
-        if is_required:
-            return _because("REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL", where)
-        if was_more is not False and (why := self.pair(schema, was_more, where)):
-            kind = "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL"
-            return why + _because(kind, where)
-        return []
+    def _new_item(self, item: Any, more: Any, path: tuple[str, ...]) -> Iterator[Reason]:
+        if more is None or more is True:
+            if not node_of(item, self._reader).is_empty:
+                yield "ITEM_ADDED_TO_OPEN_CONTENT_MODEL", path
+        elif more is not False and (why := self.pair(more, item, path)):
+            yield from why
+            yield "ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL", path
 
+    def _object(self, was: Node, now: Node) -> Iterator[Reason]:
+        before, there = (each.says.get("properties", {}) for each in (was, now))
+        required = now.says.get("required", ())
+        for name in hash_order(before):
+            is_new = name in required and name not in was.says.get("required", ())
+            if name in there and is_new and not _has_default(there[name]):
+                yield "REQUIRED_ATTRIBUTE_ADDED", ("required", name)
+        for name in hash_order([*hash_order(before), *hash_order(there)]):
+            path = ("properties", name)
+            if name in before and name in there:
+                yield from self.pair(before[name], there[name], path)
+            elif name in before:
+                if not _is_open(now.says):
+                    partial = _partial(now.says, name)
+                    yield from self._gone(before[name], partial, "PROPERTY", path)
+            else:
+                yield from self._new_property(was, now, name, path)
+        yield from self._dependencies(was, now)
+        yield from self._more("additionalProperties", "ADDITIONAL_PROPERTIES", was, now)
+        yield from _bounds(was, now)
 
-def _because(kind: str, path: tuple[str, ...], text: str = "") -> Found:
-    where = "#/" + "/".join(path)
-    words = (text or _OTHERWISE[kind]).replace("{path}", where)
-    return [Incompatibility(kind, where, words, frame=_FRAME)]
+    def _gone(self, old: Any, partial: Any, sort: str, path: tuple[str, ...]) -> Iterator[Reason]:
+        """A property or an item that is no longer named; `partial` is of what is not named."""
+        if partial is False:
+            if node_of(old, self._writer).sort != "false":
+                yield f"{sort}_REMOVED_FROM_CLOSED_CONTENT_MODEL", path
+        elif partial not in (None, True) and (why := self.pair(old, partial, path)):
+            yield from why
+            yield f"{sort}_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL", path
 
+    def _new_property(
+        self, was: Node, now: Node, name: str, path: tuple[str, ...]
+    ) -> Iterator[Reason]:
+        schema = now.says["properties"][name]
+        is_required, has_default = name in now.says.get("required", ()), _has_default(schema)
+        if _is_open(was.says):
+            if not node_of(schema, self._reader).is_empty:
+                kind = "REQUIRED" if is_required else "OPTIONAL"
+                middle = "_WITH_DEFAULT" * (is_required and has_default)
+                yield f"{kind}_PROPERTY{middle}_ADDED_TO_OPEN_CONTENT_MODEL", path
+            return
+        partial = _partial(was.says, name)
+        if partial is not False and (why := self.pair(partial, schema, path)):
+            yield from why
+            yield "PROPERTY_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL", path
+        if is_required and not has_default:
+            yield "REQUIRED_PROPERTY_ADDED_TO_UNOPEN_CONTENT_MODEL", path
 
-def _resolved(schema: Any, of: JsonSchema) -> Any:
-    """What a $ref leads to, after at most a hundred; what it does not find allows everything."""
-    for _ in range(100):
-        if not isinstance(schema, dict) or not isinstance(schema.get("$ref"), str):
-            return schema
-        name, _, pointer = schema["$ref"].partition("#")
-        schema = of.root if not name else of.named.get(name, True)
-        for step in filter(None, pointer.split("/")):
-            key = step.replace("~1", "/").replace("~0", "~")
-            schema = schema.get(key, True) if isinstance(schema, dict) else True
-    return True
+    def _dependencies(self, was: Node, now: Node) -> Iterator[Reason]:
+        before, there = (each.says.get("dependencies", {}) for each in (was, now))
+        for sort, kind in ((list, "DEPENDENCY_ARRAY"), (object, "DEPENDENCY_SCHEMA")):
+            for name in hash_order(there):
+                asked, old = there[name], before.get(name)
+                if isinstance(asked, list) is not (sort is list):
+                    continue
+                path = ("dependencies", name)
+                if old is None or isinstance(old, list) is not (sort is list):
+                    yield f"{kind}_ADDED", path
+                elif sort is object:
+                    yield from self.pair(old, asked, path)
+                elif not set(asked) <= set(old):
+                    how = "EXTENDED" if set(old) <= set(asked) else "CHANGED"
+                    yield f"{kind}_{how}", path
 
+    def _more(self, keyword: str, kind: str, was: Node, now: Node) -> Iterator[Reason]:
+        """What is said of properties or items that are not named."""
+        before, more = (each.says.get(keyword, True) for each in (was, now))
+        if (before is False) != (more is False):
+            if more is False:
+                yield f"{kind}_REMOVED", (keyword,)
+        elif before is True and not isinstance(more, bool):
+            yield f"{kind}_NARROWED", (keyword,)
+        elif not isinstance(before, bool) and not isinstance(more, bool):
+            yield from self.pair(before, more, (keyword,))
 
-def _allows_all(schema: Any) -> bool:
-    notes = {"title", "description", "default", "examples", "$schema", "$id", "$comment"}
-    return schema is True or (isinstance(schema, dict) and not schema.keys() - notes)
-
-
-def _options(schema: Any) -> list[Any]:
-    """The schemas of which one has to fit: several types are as many schemas."""
-    for key in _MANY:
-        if key in schema:
-            return list(schema[key])
-    if isinstance(schema.get("type"), list):
-        return [{**schema, "type": each} for each in schema["type"]]
-    return [schema]
-
-
-def _allowed(schema: Any) -> list[Any]:
-    return list(schema["enum"]) if "enum" in schema else [schema["const"]]
-
-
-def _values(reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-    if "enum" not in writer and "const" not in writer:
-        return _because("TYPE_CHANGED", path)
-    allowed = {written(each) for each in _allowed(reader)}
-    before = {written(each) for each in _allowed(writer)}
-    if before <= allowed:
-        return []
-    kind = "ENUM_ARRAY_NARROWED" if allowed < before else "ENUM_ARRAY_CHANGED"
-    return _because(kind, (*path, "enum" if "enum" in reader else "const"))
-
-
-def _type_of(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "boolean"
-    kinds = {str: "string", int: "integer", list: "array", dict: "object"}
-    return next((name for kind, name in kinds.items() if isinstance(value, kind)), "number")
+    def _either(self, old: Any, new: Any, path: tuple[str, ...]) -> Iterator[Reason]:
+        """Schemas of which either may be missing."""
+        if new is None:
+            return
+        if old is None:
+            yield "SCHEMA_ADDED", path
+        else:
+            yield from self.pair(old, new, path)
 
 
-def _bounds(reader: Any, writer: Any, of: str, path: tuple[str, ...]) -> Found:
-    found: Found = []
-    for keyword, (kind, is_least) in _BOUNDS.get(of, {}).items():
-        now, before = reader.get(keyword), writer.get(keyword)
-        if now is None or now is False:
+def _parts_alone(was: Node, now: Node) -> list[tuple[Any, Any]]:
+    """Pairs of which one is enough, where one side alone is combined."""
+    if now.sort == "combined" and (len(now.parts) == 1 or now.criterion in _ANY):
+        return [(was, each) for each in now.parts]
+    if was.sort == "combined" and (len(was.parts) == 1 or was.criterion == "allOf"):
+        return [(each, now) for each in was.parts]
+    return []
+
+
+def _are_bytes(was: Node, now: Node) -> bool:
+    return all(each.says.get("connect.type") == "bytes" for each in (was, now))
+
+
+def _has_default(schema: Any) -> bool:
+    return isinstance(schema, dict) and "default" in schema
+
+
+def _is_open(says: Any) -> bool:
+    return says.get("additionalProperties", True) is True and not says.get("patternProperties")
+
+
+def _partial(says: Any, name: str) -> Any:
+    """What a property of this name has to be, where it is not named; False where there may be
+    none."""
+    for pattern, schema in says.get("patternProperties", {}).items():
+        try:
+            if re.search(pattern, name):
+                return schema
+        except re.error:
             continue
-        where = (*path, keyword)
-        if before is None or before is False:
-            found += _because(f"{kind}_ADDED", where, _ADDED)
-        elif (now > before) if is_least else (now < before):
-            how = "more than" if is_least else "less than"
-            step = "INCREASED" if is_least else "DECREASED"
-            found += _because(f"{kind}_{step}", where, _STRICTER.replace("{how}", how))
-    return found
+    more = says.get("additionalProperties", True)
+    return False if isinstance(more, bool) else more
 
 
-def _same(keyword: str, kind: str, reader: Any, writer: Any, path: tuple[str, ...]) -> Found:
-    """A keyword of which nothing is known but whether it is the same; of multipleOf also whether
-    what it allows was allowed before."""
-    now, before = reader.get(keyword), writer.get(keyword)
-    if now is None or now == before:
-        return []
-    where = (*path, keyword)
-    if before is None:
-        return _because(f"{kind}_ADDED", where, _ADDED)
-    if keyword == "multipleOf" and before % now == 0:
-        return []
-    if keyword == "multipleOf" and now % before == 0:
-        return _because(f"{kind}_EXPANDED", where, _STRICTER.replace("{how}", "more than"))
-    text = "The value at path '{path}' is different between the {reader} and {writer} schema"
-    return _because(f"{kind}_CHANGED", where, text)
+def _is_criterion_kept(was: Node, now: Node) -> bool:
+    """Or changed to one that allows more."""
+    is_single = len(now.parts) == 1
+    return (
+        was.criterion == now.criterion
+        or now.criterion == "anyOf"
+        or (len(was.parts) == 1 and (is_single or now.criterion == "oneOf"))
+        or (is_single and was.criterion == "allOf")
+    )
+
+
+def _matched(edges: list[list[int]]) -> int:
+    """How many of these can have one of theirs each."""
+    taken: dict[int, int] = {}
+
+    def find(part: int, seen: set[int]) -> bool:
+        for other in edges[part]:
+            if other not in seen:
+                seen.add(other)
+                if other not in taken or find(taken[other], seen):
+                    taken[other] = part
+                    return True
+        return False
+
+    return sum(find(part, set()) for part in range(len(edges)))
+
+
+def _bounds(was: Node, now: Node) -> Iterator[Reason]:
+    for keyword, (kind, is_least) in _BOUNDS[was.sort].items():
+        before, bound = was.says.get(keyword), now.says.get(keyword)
+        if bound is None or isinstance(bound, bool):
+            continue
+        if before is None or isinstance(before, bool):
+            yield f"{kind}_ADDED", (keyword,)
+        elif (bound > before) if is_least else (bound < before):
+            yield f"{kind}_{'INCREASED' if is_least else 'DECREASED'}", (keyword,)
+
+
+def _decimal(number: Any) -> Decimal:
+    return Decimal(written(number))
+
+
+def _multiples(before: Decimal, of: Decimal) -> Iterator[Reason]:
+    if before == of or (before and of and before % of == 0):
+        return
+    yield ("MULTIPLE_OF_EXPANDED" if of % before == 0 else "MULTIPLE_OF_CHANGED"), ("multipleOf",)
