@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 
 from .registry import Schema, SchemaError, SchemaSource
 
-_WELL_KNOWN = "google/protobuf/"
+_WELL_KNOWN = ("google/protobuf/", "google/type/")
 
 
 def protobuf_decoder(registry: SchemaSource, schema: Schema) -> Callable[[bytes], Any]:
@@ -65,8 +65,12 @@ def _file(registry: SchemaSource, schema: Schema) -> Any:
     """The descriptor of the schema's file, with those of the files it imports."""
     pool = descriptor_pool.DescriptorPool()
     name = f"schema-{schema.id}.proto"
-    _add(registry, pool, schema, name, set())
-    return pool.FindFileByName(name)
+    try:
+        _add(registry, pool, schema, name, set())
+        return pool.FindFileByName(name)
+    except (TypeError, KeyError, ImportError) as error:
+        text = f"the descriptor of schema {schema.id} does not hold together: {error}"
+        raise SchemaError(text) from None
 
 
 def _add(registry: SchemaSource, pool: Any, schema: Schema, name: str, added: set[str]) -> None:

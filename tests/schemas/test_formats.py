@@ -82,3 +82,64 @@ def test_protobuf_is_written_as_confluents_registry_writes_it() -> None:
 def test_what_is_no_protobuf_is_refused(text: str) -> None:
     with pytest.raises(BadSchema, match="Could not parse Protobuf"):
         parse("PROTOBUF", text, {})
+
+
+PROTO = """syntax = "proto3"; package a.b;
+import "z.proto"; import "google/protobuf/timestamp.proto"; import "z.proto";
+option java_package = "q"; option deprecated = true;
+message M { reserved 9 to 11, 7; reserved "x"; N n = 2; map<string, N> m = 1;
+  oneof o { google.protobuf.Timestamp t = 6; string s = 5; } c.Z z = 3;
+  message N {} enum E { B = 1; A = 0; } }
+service S { rpc Get (M.N) returns (stream M); }
+"""
+NORMAL = """syntax = "proto3";
+package a.b;
+
+import "google/protobuf/timestamp.proto";
+import "z.proto";
+
+option deprecated = true;
+option java_package = "q";
+
+message M {
+  reserved 7;
+  reserved 9 to 11;
+  reserved "x";
+
+  map<string, .a.b.M.N> m = 1;
+  .a.b.M.N n = 2;
+  .c.Z z = 3;
+
+  oneof o {
+    string s = 5;
+    .google.protobuf.Timestamp t = 6;
+  }
+
+  message N {}
+  enum E {
+    A = 0;
+    B = 1;
+  }
+}
+
+service S {
+  rpc Get (.a.b.M.N) returns (stream .a.b.M);
+}
+"""
+
+
+def test_the_normal_form_of_protobuf_has_complete_names_in_order() -> None:
+    schema = parse("PROTOBUF", PROTO, {"z.proto": 'syntax="proto3"; package c; message Z {}'})
+    assert schema.normalized() == NORMAL
+    again = parse("PROTOBUF", NORMAL, {"z.proto": 'syntax="proto3"; package c; message Z {}'})
+    assert again.normalized() == NORMAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["message A { optional B b = 1; }", "message A {} message A {}", "message A { int32 a = 1; }",
+     'syntax = "proto3"; message A { required int32 a = 1; }'],
+)  # fmt: skip
+def test_protobuf_that_does_not_hold_together_is_refused(text: str) -> None:
+    with pytest.raises(BadSchema):
+        parse("PROTOBUF", text, {}, strict=True)

@@ -20,6 +20,7 @@ from confluent_kafka.schema_registry.avro import AvroDeserializer, AvroSerialize
 from confluent_kafka.serialization import MessageField, SerializationContext
 from odradek import Emulator
 from odradek.compat.schema_registry.errors import Refused
+from odradek.compat.schemas.registry import SchemaError
 
 from .compare import ask
 from .draw import Ask
@@ -113,6 +114,49 @@ def test_assertions_and_waits_are_of_what_a_schema_says(kafka: Emulator) -> None
     kafka.schemas.register("json", "{}", kind="JSON")
     topic.produce(kafka.schemas.encode("json", {"a": [1]}))
     topic.assert_produced(json_schema={"a": [1]})
+
+
+PROTO = """syntax = "proto3";
+package shop;
+import "google/protobuf/timestamp.proto";
+import "common.proto";
+message Head { int32 number = 1; }
+message Order {
+  string item = 1;
+  google.protobuf.Timestamp at = 2;
+  map<string, int32> amounts = 3;
+  oneof pick { Kind kind = 5; common.Money money = 6; }
+  message Line { int32 amount = 1; }
+  repeated Line lines = 7;
+  optional int32 note = 8;
+  map<int32, Line> more_lines = 9;
+  enum Kind { NONE = 0; BIG = 1; }
+}
+"""
+MONEY = 'syntax="proto3"; package common; message Money { int64 units = 1; }'
+
+
+def test_protobuf_is_written_and_read_by_its_text_alone(kafka: Emulator) -> None:
+    reference = {"name": "common.proto", "subject": "common", "version": 1}
+    kafka.schemas.register("common", MONEY, kind="PROTOBUF")
+    kafka.schemas.register("orders-value", PROTO, kind="PROTOBUF", references=[reference])
+    order = {
+        "item": "tea",
+        "at": "2026-01-31T12:00:00Z",
+        "amounts": {"a": 1},
+        "money": {"units": "5"},
+        "lines": [{"amount": 2}],
+        "more_lines": {"1": {"amount": 3}},
+    }
+    topic = kafka["orders"]
+    topic.produce(kafka.schemas.encode("orders-value", order, message="shop.Order"))
+    topic.produce(kafka.schemas.encode("orders-value", {"number": 4}))
+    assert topic.values(decode="auto") == [order, {"number": 4}]
+    assert topic.assert_produced(protobuf={"money": {"units": "5"}}).offset == 0
+    with pytest.raises(ValueError, match="has no field named"):
+        kafka.schemas.encode("orders-value", {"items": 1}, message="Order")
+    with pytest.raises(SchemaError, match="no message Orders: Head, Order"):
+        kafka.schemas.encode("orders-value", {}, message="Orders")
 
 
 def test_a_failure_says_how_values_differ_by_their_schemas(kafka: Emulator) -> None:

@@ -24,6 +24,7 @@ from .protobuf_names import SCALARS, Names, Scope, of_kind
 
 DEFAULT_NAME = "default"
 _TAG_END = 536_870_912
+_REPEATED = ("targets",)
 _ENUM_END = 2_147_483_647
 _ESCAPES = {
     "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
@@ -216,9 +217,9 @@ def _set_options(made: Any, options: list[ast.Option]) -> None:
     fields = made.options.DESCRIPTOR.fields_by_name
     for option in options:
         field = fields.get(option.name)
-        if field is None or field.message_type is not None or field.is_repeated:
+        if field is None or field.message_type is not None or option.name in _REPEATED:
             continue
-        value = option.value
+        value: Any = option.value
         try:
             if field.enum_type is not None:
                 value = field.enum_type.values_by_name[value.name].number

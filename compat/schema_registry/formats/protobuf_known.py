@@ -101,7 +101,7 @@ def _kinds(first: str) -> dict[str, str]:
 def _kinds_in(container: Any, prefix: str) -> Iterator[tuple[str, str]]:
     for enum in container.enum_type:
         yield f"{prefix}.{enum.name}", "enum"
-    messages = getattr(container, "message_type", None) or getattr(container, "nested_type", ())
-    for message in messages:
+    name = "message_type" if hasattr(container, "message_type") else "nested_type"
+    for message in getattr(container, name):
         yield f"{prefix}.{message.name}", "message"
         yield from _kinds_in(message, f"{prefix}.{message.name}")
