@@ -5,6 +5,7 @@
     python -m odradek.wire OffsetCommitValue     a record of an internal topic, newest version
     python -m odradek.wire decode 00000013...    a request, field by field
     python -m odradek.wire decode --response fetch 12 < frame.hex
+    python -m odradek.wire segment-0.7 FILE      the messages of a file of Kafka 0.7
 
 Exit status: 0; 1 for bytes that cannot be decoded; 2 for an unknown name or version, or text that
 is not hexadecimal.
@@ -16,11 +17,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 from .errors import WireError
 from .explain.frames import explain_request, explain_response
 from .explain.printed import lines
+from .explain.segment_0_7 import segment_lines
 from .explain.tables import Unknown, catalogue, check_version, find, find_api, table
 
 
@@ -28,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print what is asked for; return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = _decode(given[1:]) if given[:1] == ["decode"] else _look_up(given)
+        verb = _VERBS.get(given[0]) if given else None
+        status = _look_up(given) if verb is None else verb(given[1:])
         sys.stdout.flush()
     except WireError as error:
         print(error, file=sys.stderr)
@@ -87,6 +91,26 @@ def _decode(given: list[str]) -> int:
     explanation = explain_response(frame, *answers) if answers else explain_request(frame)
     _print(lines(explanation, len(frame)))
     return 1 if explanation.misfits else 0
+
+
+def _segment(given: list[str]) -> int:
+    """The messages of a file of Kafka 0.7, with their positions, which its name begins."""
+    parser = argparse.ArgumentParser(
+        prog="python -m odradek.wire segment-0.7",
+        description="Show the messages of a file of Kafka 0.7, and where the last valid one ends.",
+    )
+    parser.add_argument("file", help="<position>.kafka")
+    path = Path(parser.parse_args(given).file)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise Unknown(f"{path}: {error.strerror}") from None
+    shown = segment_lines(data, int(path.stem) if path.stem.isdecimal() else 0)
+    _print(iter(shown.lines))
+    return 0 if shown.is_whole else 1
+
+
+_VERBS: dict[str, Callable[[list[str]], int]] = {"decode": _decode, "segment-0.7": _segment}
 
 
 def _parse_hex(text: str) -> bytes:

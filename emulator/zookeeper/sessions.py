@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from ..base.timers import Timer
+from typing import Protocol
 
 TICK_MS = 3000
 """`tickTime` of Kafka's zookeeper.properties; sessions last from 2 to 20 of them."""
 MOST = 10_000
+
+
+class Cancellable(Protocol):
+    """A call that is to come."""
+
+    def cancel(self) -> None:
+        """It does not come."""
 
 
 class Clock(Protocol):
@@ -26,7 +30,7 @@ class Clock(Protocol):
     def now(self) -> int:
         """In ms."""
 
-    def at(self, when: int, callback: Callable[[], None]) -> Timer:
+    def at(self, when: int, callback: Callable[[], None]) -> Cancellable:
         """Call back at that time."""
 
 
@@ -37,7 +41,7 @@ class Session:
     session_id: int
     password: bytes
     timeout_ms: int
-    timer: Timer | None = None
+    timer: Cancellable | None = None
     due: int = 0
 
 

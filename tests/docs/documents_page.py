@@ -153,7 +153,15 @@ MESSAGES = [
     Row(
         "requests of 0.7: Produce, MultiProduce, Fetch, MultiFetch, Offsets by byte offset",
         "0.7",
-        otherwise="Not built: no broker of 0.7 can be had to hold it against. Its messages are.",
+        ("wire/legacy/requests_0_7.py", "storage/log_0_7.py", "emulator/kafka_0_7"),
+        (
+            "wire/legacy/test_requests_0_7.py::test_the_bytes_of_requests",
+            "storage/test_log_0_7.py::test_files_are_named_by_the_position_of_their_first_message",
+            "emulator/kafka_0_7/test_broker.py::test_several_at_once",
+            "emulator/kafka_0_7/test_clients.py::test_brod_produces_and_fetches",
+        ),
+        "By a broker of its own: [Kafka 0.7](kafka-0.7.md). No broker of 0.7 can be had to hold "
+        "it against; clients of then can.",
     ),
 ]
 
@@ -320,9 +328,17 @@ REGISTRIES = [
     Row(
         "/brokers/ids/[id]: a broker's addresses, in a node that goes with it",
         ALL.replace("1.x, ", ""),
-        ("emulator/zookeeper/registry.py", "emulator/zookeeper/contents.py"),
-        ("emulator/zookeeper/test_registry.py::test_each_leaves_the_nodes_that_kafka_leaves",),
-        "In the form of each release from 0.8.2 on. That of 0.7 was host:port alone: not built.",
+        (
+            "emulator/zookeeper/registry.py",
+            "emulator/zookeeper/contents.py",
+            "emulator/kafka_0_7/broker.py",
+        ),
+        (
+            "emulator/zookeeper/test_registry.py::test_each_release_has_nodes_of_its_own",
+            "emulator/kafka_0_7/test_broker.py::test_it_registers_as_brokers_of_0_7_did",
+        ),
+        "In the form of each release. Of 0.7 the documents have host:port; its clients want a "
+        "third part in front, which is there.",
     ),
     Row(
         "/brokers/topics/[topic]/partitions/[n]/state: leader and replicas in sync",

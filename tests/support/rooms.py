@@ -23,7 +23,7 @@ ROOMS = {
         recovery
         truncation
         compaction
-        log log_directory stored_epochs image torn_tails
+        log log_directory stored_epochs image torn_tails log_0_7
         repairs
     """,
     "emulator": """
@@ -47,6 +47,7 @@ ROOMS = {
         parameters broker cluster
         snapshots
         zookeeper
+        kafka_0_7
         embedded broker_thread
     """,
     "compat/proxy": """
