@@ -49,6 +49,7 @@ class OldLog:
         self._segment_bytes, self._message_bytes_max = segment_bytes, message_bytes_max
         path.mkdir(parents=True, exist_ok=True)
         self._bases = sorted(int(each.stem) for each in path.glob(f"*{SUFFIX}")) or [0]
+        self._size = 0
         self.cut = self._recover()
         """How many bytes of the newest file were no valid messages, and are gone."""
 

@@ -230,7 +230,7 @@ class Kafka07:
         if self._zookeeper is None:
             return
         tree = self._zookeeper.keeper.tree
-        above = []
+        above: list[str] = []
         while (path_above := parent_of(above[-1] if above else path)) not in tree.nodes:
             above.append(path_above)
         for each in reversed(above):
@@ -283,9 +283,9 @@ class Kafka07:
         if log is None:
             return [0] if asked.time_ms in (LATEST, EARLIEST) else []
         if asked.time_ms == EARLIEST:
-            return [log.start][: max(0, asked.count)]
+            return [log.start][: max(0, asked.most)]
         time_ms = None if asked.time_ms == LATEST else asked.time_ms
-        return log.positions_before(time_ms, asked.count)
+        return log.positions_before(time_ms, asked.most)
 
 
 class LoopClock:

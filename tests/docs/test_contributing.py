@@ -32,7 +32,7 @@ def test_a_file_that_is_named_is_there(path: str) -> None:
 
 def test_rooms_of_the_picture_are_those_of_the_structure_test() -> None:
     picture = TEXT[TEXT.index("releases <- base") : TEXT.index("\n   ^\n compat/")]
-    drawn = re.findall(r"[a-z]+", picture)
+    drawn = re.findall(r"[a-z_0-9]+", picture)
     listed = [line.split()[0] for line in ROOMS["emulator"].strip().splitlines()]
     aliases = {"parameters": "cluster"}
     assert drawn == [aliases.get(room, room) for room in listed]

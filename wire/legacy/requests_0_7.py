@@ -73,7 +73,7 @@ class OldOffsets(NamedTuple):
     topic: str
     partition: int
     time_ms: int
-    count: int
+    most: int
 
 
 OldRequest: TypeAlias = list[OldProduce] | list[OldFetch] | OldOffsets
@@ -140,7 +140,7 @@ def encode_request(kind: Kind, asked: OldRequest) -> bytes:
             case OldFetch():
                 body += _INT64.pack(part.offset) + _INT32.pack(part.max_size)
             case OldOffsets():
-                body += _INT64.pack(part.time_ms) + _INT32.pack(part.count)
+                body += _INT64.pack(part.time_ms) + _INT32.pack(part.most)
     return _INT32.pack(len(body)) + body
 
 
