@@ -27,7 +27,7 @@ from .broker import Broker
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
-from .control.telling import Telling
+from .control.client_tracker import ClientTracker
 from .environment import Environment
 from .groups import open_groups
 from .maintenance.expiry import ProducerExpiry, TokenExpiry
@@ -90,7 +90,7 @@ class Cluster(Environment):
         timing: str = INSTANT,
     ) -> None:
         super().__init__(config, brokers, clock, random, journal)
-        self.telling = Telling(self, self.journal)
+        self.tracker = ClientTracker(self, self.journal)
         self.answers = AnswerCache()
         self.controller_id = min(self.nodes)
         self._set_limits(config, scan_limit)

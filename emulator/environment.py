@@ -60,7 +60,7 @@ class Environment:
         self.watchers: list[Callable[[], None]] = []  # called when anything may have changed
         self.shifted: list[Callable[[int], None]] = []  # called when the clock was set, with the ms
 
-    def told_as(self, node_id: int) -> int | None:
+    def node_label(self, node_id: int) -> int | None:
         """How a broker is named in what is told: not at all, if it is the only one."""
         return node_id if len(self.nodes) > 1 else None
 

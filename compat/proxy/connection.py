@@ -272,7 +272,7 @@ class ProxiedConnection:
             if name:
                 version = getattr(request, "client_software_version", "")
                 self.software = self.peer.software = ClientSoftware(name, version)
-        self._behind.telling.met(self, header.client_id)
+        self._behind.tracker.met(self, header.client_id)
         self._client.who, self._client.name = header.client_id, self.name
 
     async def _pass_steps(self, asked: _Asked, request: Request, steps: Sequence[Step]) -> None:
@@ -406,7 +406,7 @@ class ProxiedConnection:
             return
         header = asked.header
         call = asked.call or Call(self, *header[:3], header.client_id, self._behind.clock.now())
-        self._behind.telling.answered(call, asked.request, response)
+        self._behind.tracker.answered(call, asked.request, response)
 
     def mute(self, milliseconds: int) -> None:
         """Pass nothing more to the broker before so much time has passed."""
@@ -442,7 +442,7 @@ class ProxiedConnection:
             with suppress(OSError, RuntimeError):
                 writer.close()
         if self.name:
-            self._behind.telling.closed(self, is_at_work=self.is_at_work)
+            self._behind.tracker.closed(self, is_at_work=self.is_at_work)
 
 
 def _decoded(header: RequestHeader, frame: bytes, body: int) -> Any:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, cast
 from ...emulator.base.chain import Chain
 from ...emulator.base.clock import SystemClock
 from ...emulator.base.journal import Journal
-from ...emulator.control.telling import Telling
+from ...emulator.control.client_tracker import ClientTracker
 from ...emulator.control.traffic.exchange import Exchange, Peer, ids_of
 from ...emulator.control.traffic.traffic import Traffic
 from ...emulator.partitions.fetch_sessions import Wanted, WantedPartitions
@@ -103,8 +103,8 @@ class UpstreamCluster:
     def __init__(self, traffic: Traffic, max_events: int) -> None:
         self.chain = Chain()
         self.clock = SystemClock()
-        self.telling = Telling(cast(Any, self), Journal(self.clock, max_events))
-        self.journal = self.telling.journal
+        self.tracker = ClientTracker(cast(Any, self), Journal(self.clock, max_events))
+        self.journal = self.tracker.journal
         self.traffic = traffic
         self.keeps_traffic = False
         self.topics = Topics(traffic.topic_names)
@@ -119,7 +119,7 @@ class UpstreamCluster:
         """Call back when so much real time has passed."""
         return asyncio.get_running_loop().call_later(milliseconds / 1000, callback)
 
-    def told_as(self, node_id: int) -> None:
+    def node_label(self, node_id: int) -> None:
         """Brokers are not named in what is told."""
 
     def settle(self) -> None:

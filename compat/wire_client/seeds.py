@@ -29,7 +29,7 @@ from ...emulator.cluster import Cluster
 from ...emulator.config.configs import BrokerConfig
 from ...emulator.partitions.partition import Topic
 from ...storage.checkpoints import META_PROPERTIES, CheckpointError, read_meta_properties
-from .inside import Inside
+from .in_process import InProcessCluster
 from .produced import NewRecord, TopicSeeds, listed, new_record
 from .reading import READ_COMMITTED
 from .record import Raw
@@ -46,7 +46,7 @@ def read_directory(path: Path) -> dict[str, TopicSeeds]:
     except (FileNotFoundError, CheckpointError) as error:
         raise ValueError(f"{path} is not the data directory of a broker: {error}") from None
     with _opened(path, node_id) as cluster:
-        source = Inside(lambda action: action(cluster), _no_server)
+        source = InProcessCluster(lambda action: action(cluster), _no_server)
         return {
             topic.name: TopicSeeds(
                 _records(source, topic),
@@ -70,7 +70,7 @@ def _opened(path: Path, node_id: int) -> Iterator[Cluster]:
             cluster.close()
 
 
-def _records(source: Inside, topic: Topic) -> list[NewRecord]:
+def _records(source: InProcessCluster, topic: Topic) -> list[NewRecord]:
     indexes = list(range(len(topic.partitions)))
     span = Span(source, topic.name, lambda: indexes)
     return [_again(record) for record in span.records(READ_COMMITTED)]

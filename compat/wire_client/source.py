@@ -1,7 +1,7 @@
 """What views ask: a broker that answers Kafka's requests, and what only an emulator can tell or do.
 
 A `Source` needs no more than a client has, so that the same views work on any broker. The verbs
-that no request of Kafka's has are `Powers`.
+that no request of Kafka's has are `EmulatorVerbs`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Powers(Protocol):
+class EmulatorVerbs(Protocol):
     """What no request can ask for. Methods raise Refused for what is not there."""
 
     def segments(self, topic: str, partition: int) -> list[SeenSegment]:
@@ -85,7 +85,7 @@ class Source(Protocol):
     """What reads values by a registry's schemas, as they are now; None where there is none."""
 
     @property
-    def powers(self) -> Powers:
+    def powers(self) -> EmulatorVerbs:
         """What an emulator can do besides. Raises what says that this is none."""
 
     @property

@@ -3,8 +3,8 @@
 After whatever happens in the broker (`Cluster.settle`), those that wait look whether what they wait
 for is there now. All together they take about a tenth of the broker's time: after looks that have
 taken some, the next ones come nine times that later, but after 50 ms at most. Those that wait for
-records read what has come since their last look, together (shared.py), and do not even begin while
-the ends of their partitions stay where they are.
+records read what has come since their last look, together (record_tail.py), and do not even begin
+while the ends of their partitions stay where they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .waiting import Wait
 
 if TYPE_CHECKING:
     from ...emulator.net.server import Server
-    from .shared import Shared
+    from .record_tail import Shared
 
 _REST = 9
 """So much longer than looking has taken they rest."""

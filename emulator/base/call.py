@@ -31,7 +31,7 @@ class Principal(NamedTuple):
         return f"{self.kind}:{self.name}"
 
 
-def told_as(principal: Principal) -> dict[str, str]:
+def principal_details(principal: Principal) -> dict[str, str]:
     """Details of an event that name who did it; none of a client that has not authenticated."""
     return {} if principal == ANONYMOUS else {"principal": f" ({principal})"}
 
@@ -153,7 +153,7 @@ class Call:
         self.frame: Buffer | None = None
         # What steps have noted about it, if somebody keeps that.
         self.notes: list[str] | None = None
-        # Kept if its answer is to be told (control/telling.py).
+        # Kept if its answer is to be told (control/client_tracker.py).
         self.request: Request | None = None
 
     @property

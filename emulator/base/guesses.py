@@ -72,7 +72,7 @@ GroupView
     kick(...): remove remove_member evict
 ShareGroupView
     wait_acknowledged(): wait_consumed wait_for
-When
+RuleBuilder
     fail(error): error raises raise_ throw return_error reject
     drop_request(): drop ignore swallow lose
     drop_reply(): timeout no_response no_reply

@@ -486,9 +486,9 @@ class Embedded:
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]
         kept, gone = None if state is None else state.brokers, set[int]()
         if kept is not None:
-            from ..replication.keeping import fenced_in, put_back
+            from ..replication.broker_states import fenced_brokers, put_back
 
-            gone = fenced_in(kept)
+            gone = fenced_brokers(kept)
         nodes = [replace(node, is_alive=node.node_id not in gone) for node in nodes]
         rules = self._disk_rules
         if self._disk is not None:

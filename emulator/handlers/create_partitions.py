@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartitionsResponse
-from ..base.call import Call, told_as
+from ..base.call import Call, principal_details
 from ..metadata.topic_rules import LARGEST_REQUEST
 from .one_change import write_together
 from .registry import handles
@@ -61,7 +61,9 @@ def create_partitions(
 
 def _tell(cluster: Cluster, call: Call, names: list[str]) -> None:
     for name in names:
-        details = {"partitions": len(cluster.topic(name).partitions)} | told_as(call.principal)
+        details = {"partitions": len(cluster.topic(name).partitions)} | principal_details(
+            call.principal
+        )
         client = call.connection.name
         cluster.journal.add("partitions added", client=client, topic=name, details=details)
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
-from ..base.call import Call, told_as
+from ..base.call import Call, principal_details
 from ..config.rows import describe_created_topic
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
 from ..metadata.topics import check_new_name, null_configs
@@ -100,7 +100,7 @@ def _carry_out(
         except Refused as refused:
             yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
             return
-        who = told_as(call.principal)
+        who = principal_details(call.principal)
         created = [(plan.name, {"partitions": len(plan.replicas)} | who) for plan in plans]
         cluster.journal.several("topic created", call.connection.name, created)
     shown: dict[TopicConfig, list[Answer.Config]] = {}

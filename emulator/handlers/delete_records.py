@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
-from ..base.call import Call, told_as
+from ..base.call import Call, principal_details
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _delete(cluster: Cluster, call: Call, name: str, index: int, before: int) ->
         if topic.config.cleanup_policy == {"compact"}:
             raise Refused(Error.POLICY_VIOLATION)
         low = partition.delete_records(before)
-        client, details = call.connection.name, told_as(call.principal)
+        client, details = call.connection.name, principal_details(call.principal)
         cluster.journal.add(
             "records deleted",
             client=client,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ...wire.stored.cluster import RemoveTopicRecord
-from ..base.call import Call, told_as
+from ..base.call import Call, principal_details
 from .one_change import write_together
 from .registry import handles
 
@@ -53,7 +53,7 @@ def delete_topics(
         answers = [_failed(each, refused) for each in asked]
     else:
         answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
-        who = told_as(call.principal)
+        who = principal_details(call.principal)
         deleted: list[tuple[str, dict[str, Any]]] = [
             (answer.name or "", who) for answer in answers if not answer.error_code
         ]

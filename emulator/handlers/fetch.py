@@ -4,7 +4,7 @@ Answered at once when nothing is to be waited for (partitions/fetch_waits.py), w
 (min_bytes), or when a partition fails; an unknown partition alone fails nothing while another is
 valid. Otherwise the call is parked until more is appended or max_wait_ms are over, and then
 everything is read anew (semantics, C1-C13). What is done for each partition:
-fetch_work.py; what old clients get of it: fetch_old.py.
+fetch_run.py; what old clients get of it: fetch_old.py.
 
 The leader answers, and from v11 on a follower too, by what its replica has. A client that names its
 rack may be sent to a replica there (closest_replica.py). Not emulated: requests of followers (one
@@ -24,7 +24,7 @@ from ..base.turns import Slices
 from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitions
 from ..partitions.fetch_waits import Awaited, FetchWait, Reader, awaited
 from ..partitions.partition import NO_EPOCH
-from .fetch_work import Answers, Reading, Work
+from .fetch_run import Answers, FetchRun, Reading
 from .registry import Outcome, handles
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
     else:
         partitions = WantedPartitions()
         partitions.add(request)
-    work = Work(cluster, call, request, session)
+    work = FetchRun(cluster, call, request, session)
     work.find(partitions.all())
     if work.has_bad_isolation:
         return work.refused(Error.UNKNOWN_SERVER_ERROR)
@@ -75,7 +75,7 @@ def _is_much(session: Session | None, request: FetchRequest) -> bool:
     return size >= A_SLICE
 
 
-def _read(work: Work) -> Reading:
+def _read(work: FetchRun) -> Reading:
     reading = Reading(work.max_bytes)
     work.read(reading, work.found)
     return reading
@@ -87,7 +87,7 @@ def _awaited(found: tuple[Wanted, Partition]) -> Awaited:
     return awaited(partition, wanted.fetch_offset, wanted.max_bytes, epoch)
 
 
-def _wait(work: Work, parts: list[Awaited]) -> bool:
+def _wait(work: FetchRun, parts: list[Awaited]) -> bool:
     """Park the call until there is more. Returns False if there is nothing to wait for."""
     finish = partial(_finish, work)
     reader = Reader(work.call.node_id, work.isolation, work.leader_only)
@@ -98,7 +98,7 @@ def _wait(work: Work, parts: list[Awaited]) -> bool:
     return True
 
 
-def _finish(work: Work) -> None:
+def _finish(work: FetchRun) -> None:
     """The wait is over: answer with what is there now."""
     if len(work.found) + len(work.unknown) < A_SLICE:
         work.call.answer(_response(work, _read(work)))
@@ -106,7 +106,7 @@ def _finish(work: Work) -> None:
         work.cluster.turns.begin(_finish_in_slices(work))
 
 
-def _response(work: Work, reading: Reading) -> FetchResponse:
+def _response(work: FetchRun, reading: Reading) -> FetchResponse:
     answers = reading.answers
     if work.unknown:
         answers += work.unknown  # what is unknown comes last
@@ -142,7 +142,7 @@ def _fetch_in_slices(
     else:
         partitions = WantedPartitions()
         yield from partitions.add_in_slices(request)
-    work = Work(cluster, call, request, session)
+    work = FetchRun(cluster, call, request, session)
     del request  # that of many partitions takes much memory
     for wanted in _sliced(partitions.all()):
         work.find(wanted)
@@ -162,13 +162,13 @@ def _fetch_in_slices(
     return (yield from _response_in_slices(work, reading))
 
 
-def _finish_in_slices(work: Work) -> Slices[None]:
+def _finish_in_slices(work: FetchRun) -> Slices[None]:
     reading = yield from _read_in_slices(work)
     response = yield from _response_in_slices(work, reading)
     work.call.answer(response)
 
 
-def _read_in_slices(work: Work) -> Slices[Reading]:
+def _read_in_slices(work: FetchRun) -> Slices[Reading]:
     reading = Reading(work.max_bytes)
     for found in _sliced(work.found):
         work.read(reading, found)
@@ -176,7 +176,7 @@ def _read_in_slices(work: Work) -> Slices[Reading]:
     return reading
 
 
-def _response_in_slices(work: Work, reading: Reading) -> Slices[FetchResponse]:
+def _response_in_slices(work: FetchRun, reading: Reading) -> Slices[FetchResponse]:
     answers = reading.answers + work.unknown
     if work.session is not None:
         news: Answers = []

@@ -1,6 +1,6 @@
 """What brokers up to 3.9 do to a fetch answer before old clients get it (semantics, L13-L23).
 
-fetch_work.py calls this where a release converts old formats, for each partition of an answer:
+fetch_run.py calls this where a release converts old formats, for each partition of an answer:
 - v0-9 on a topic with compression.type=zstd: 76, whatever is stored and whatever the read found.
 - v0-3 on a topic with message.downconversion.enable=false: 35, likewise.
 - v0-1 get messages of magic 0, v2-3 of magic 1 (wire/legacy/down_conversion.py); what is damaged or

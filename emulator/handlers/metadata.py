@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ...wire import NO_ID, Error, Refused
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
-from ..base.call import Call, told_as
+from ..base.call import Call, principal_details
 from ..base.event import AUTO_CREATED
 from ..base.logger import log
 from ..base.node import alive
@@ -135,7 +135,7 @@ def _create(cluster: Cluster, call: Call, name: str) -> None:
             cluster.topics.ensure_internal(name)
         else:
             number = {"partitions": len(cluster.topics.create(name).partitions)}
-            details = number | told_as(call.principal)
+            details = number | principal_details(call.principal)
             fields = {"client": call.connection.name, "topic": name, "reason": AUTO_CREATED}
             cluster.journal.add("topic created", **fields, details=details)
     except Refused as refused:

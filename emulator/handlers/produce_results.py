@@ -96,7 +96,7 @@ def refused_result(
     """The answer for a partition to which nothing was appended, which is told as well."""
     name = asked.name if topic is None else topic.name
     client, error = call.connection.name, refused.error
-    at, why = cluster.told_as(call.node_id), refused.message or ""
+    at, why = cluster.node_label(call.node_id), refused.message or ""
     cluster.journal.refused(client, "Produce", error, name, index, why, broker=at)
     return _refusal(topic, index, refused)
 

@@ -276,7 +276,7 @@ class Connection:
         self._transport = _GONE
         self.frames.close()
         if self.name:
-            self.cluster.telling.closed(self, is_at_work=self.is_at_work)
+            self.cluster.tracker.closed(self, is_at_work=self.is_at_work)
         self.cluster.share_leaders.lost(self.node_id, self)
         call, self.current = self.current, None
         if call is None:
@@ -304,7 +304,7 @@ class Connection:
         if not self.is_open:
             return
         if call.request is not None:
-            self.cluster.telling.answered(call, call.request, response)
+            self.cluster.tracker.answered(call, call.request, response)
         try:
             parts = call.encode(response)
         except WireError:
@@ -341,7 +341,7 @@ class Connection:
         if not self.is_open:
             return
         if call.request is not None:
-            self.cluster.telling.answered(call, call.request, response)
+            self.cluster.tracker.answered(call, call.request, response)
         try:
             sent = b"".join(pieces(call.encode(response), lambda: _PIECE))
         except (WireError, OSError):

@@ -52,7 +52,7 @@ def log_in(connection: Connection, login: Login, frame: Frame) -> bool:
         is_again = connection.principal != ANONYMOUS
         connection.principal = Principal("User", login.user)
         connection.frames.limit(cluster.max_request_bytes)
-        cluster.telling.met(connection, connection.client_id)
+        cluster.tracker.met(connection, connection.client_id)
         if is_again:
             cluster.journal.add("logged in again", client=connection.name)
     if not step.closes:

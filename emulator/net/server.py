@@ -293,7 +293,7 @@ class Server:
     def move_to(self, cluster: Cluster) -> None:
         """Serve another cluster from now on, of the same brokers. Connections that are not cut have
         to `go_on`."""
-        cluster.telling.take_over(self.cluster.telling)
+        cluster.tracker.take_over(self.cluster.tracker)
         self._detach()
         self._attach(cluster)
         for protocol in self.protocols:
@@ -301,7 +301,7 @@ class Server:
 
     def cut(self) -> None:
         """Close every connection at once, as a process that dies does."""
-        self.cluster.telling.is_over = True
+        self.cluster.tracker.is_over = True
         self._give_up_asked()
         for protocol in list(self.protocols):
             protocol.connection.lost()
@@ -357,7 +357,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
-        self.cluster.telling.is_over = True
+        self.cluster.tracker.is_over = True
         for tell in self.closing:
             tell()
         self._give_up_asked()

@@ -33,8 +33,8 @@ from ..base.chain import InterceptedCall, Route
 from ..base.logger import log
 from ..base.release import Release, nearest_serving
 from ..base.turns import Slices
+from ..control.client_tracker import LEARNING
 from ..control.refusals import finder
-from ..control.telling import LEARNING
 from ..handlers.api_versions import UNKNOWN_VERSION, note_software, software_of
 from ..handlers.registry import SERVED, Served
 from .response_cache import Encoded, Key, OfAnyController, place_of_controller
@@ -81,7 +81,7 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         key, version, served = endpoint.api_key, endpoint.version, endpoint.served
         connection.client_id = client_id
         if not connection.requests and key != API_VERSIONS:
-            cluster.telling.met(connection, client_id)
+            cluster.tracker.met(connection, client_id)
         connection.requests += 1
         route = endpoint.route
         route.requests += 1
@@ -126,7 +126,7 @@ def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoin
         return Endpoint(UNKNOWN_VERSION, 0, cluster.chain.route(key), has_tags=has_tags)
     connection.client_id = header.client_id
     if not connection.requests:
-        cluster.telling.met(connection, header.client_id)
+        cluster.tracker.met(connection, header.client_id)
     connection.requests += 1
     raise WireError(_not_served(cluster.release, key, version))
 
@@ -145,7 +145,7 @@ def _answer_again(
     """Send an answer that is kept: what is told of the request was told, but who asks."""
     if key == API_VERSIONS:
         connection.software = known.software or connection.software
-        cluster.telling.met(connection, connection.client_id)
+        cluster.tracker.met(connection, connection.client_id)
     elif key not in LEARNING:
         connection.is_at_work = True
     connection.send_frame(known.frame(correlation_id))
@@ -190,7 +190,7 @@ def _serve_decoded(
     served, steps = endpoint.served, endpoint.route.steps
     if call.api_key == API_VERSIONS:
         note_software(call, request)
-        cluster.telling.met(connection, call.client_id)
+        cluster.tracker.met(connection, call.client_id)
     if not served.is_told:
         connection.is_at_work = True
     elif is_told and cluster.journal.is_on:

@@ -273,7 +273,7 @@ class ShareLeaders:
         nothing any more."""
         cluster = self._cluster
         leader = self._leaders.get(node_id)
-        has_ended = cluster.telling.is_over or not cluster.replication.is_up(node_id)
+        has_ended = cluster.tracker.is_over or not cluster.replication.is_up(node_id)
         if leader is not None and not has_ended and leader.lost(connection):
             cluster.settle()
 

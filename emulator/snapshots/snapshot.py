@@ -4,7 +4,7 @@ What is in it: topics with their configs and every record, committed offsets, gr
 members, transactions (open ones too) and producers with their sequences, access rules, quotas and
 users as far as the metadata log has them, configs set at run time, and the time. It is what the
 logs of the broker say, so it comes back as after a clean restart of the broker. Of several brokers
-also which of them run, and what the replicas have (replication/keeping.py).
+also which of them run, and what the replicas have (replication/broker_states.py).
 
 What is not: connections, requests that wait, fetch sessions, rates of quotas, telemetry, the
 timeline, and what the Emulator was started with: config, clock, retention.
@@ -23,7 +23,7 @@ from ...storage import MemoryDisk
 from ...storage.checkpoints import META_PROPERTIES, read_meta_properties
 from ...storage.naming import name_of
 from ..base.clock import SystemClock
-from ..replication.keeping import Kept, idle_in, kept_of
+from ..replication.broker_states import Kept, idle_brokers, states_of
 from . import archive
 from .archive import StateError
 from .images import Image, take
@@ -104,7 +104,7 @@ class Snapshot:
             raise StateError(f'{text}: use Emulator({{"node.id": {owner}}}, state=...)')
         if self.brokers is None:
             return
-        idle = idle_in(self.brokers)
+        idle = idle_brokers(self.brokers)
         if set(brokers) <= idle:
             there = ", ".join(map(str, sorted(brokers)))
             text = f"in that state no broker runs of those that there are: {there}"
@@ -152,7 +152,7 @@ def take_snapshot(cluster: Cluster, disk: MemoryDisk | None) -> Snapshot:
         "time_ms": cluster.clock.now(),
         "ahead_ms": cluster.clock.ahead_ms if isinstance(cluster.clock, SystemClock) else 0,
         "cluster_id": cluster.cluster_id,
-        "brokers": kept_of(cluster.replication) if len(cluster.nodes) > 1 else None,
+        "brokers": states_of(cluster.replication) if len(cluster.nodes) > 1 else None,
     }
     return Snapshot(take(cluster.log_dir, disk), head)
 

@@ -27,8 +27,8 @@ from typing import Protocol
 from ...wire import Error, Refused
 from .beginning import begun, must_fence
 from .ending import Outcome, judged
+from .events import OVERDUE
 from .states import State
-from .telling import OVERDUE
 from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
 
 # Errors of a partition that has seen a newer producer or coordinator: do not retry.

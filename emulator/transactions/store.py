@@ -30,8 +30,8 @@ from ..config.internal_topics import TRANSACTION_STATE
 from ..partitions.partition import NO_LEADER
 from .coordinator import TransactionCoordinator, TransactionSettings
 from .encoding import decoded, encoded_key, encoded_value
+from .events import tell_step
 from .markers import Marker, write_marker
-from .telling import tell_step
 from .transaction import Key, Transaction
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from odradek import RuleView
 from odradek.emulator.control.rules.narrowing import WHOLE
 from odradek.emulator.control.rules.places import NARROWED_BY
 from odradek.fixtures.kafka.composed import Verb
+from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.fixtures.kafka.verbs import EmulatorVerbs
-from odradek.fixtures.kafka.when import When
 
 from tests.support.sessions import run as run_session
 
@@ -44,7 +44,7 @@ OF_THE_BROKER = [
 ]
 
 
-@pytest.mark.parametrize("verbs", [OF_THE_BROKER, dir(RuleView), dir(When)])
+@pytest.mark.parametrize("verbs", [OF_THE_BROKER, dir(RuleView), dir(RuleBuilder)])
 def test_every_verb_has_its_example(verbs: list[str]) -> None:
     names = [name for name in verbs if not name.startswith("_")]
     assert [name for name in names if not re.search(rf"\b{name}\b", TEXT)] == []

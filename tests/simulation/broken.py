@@ -11,7 +11,7 @@ from unittest.mock import patch
 from odradek.emulator.groups.classic.group import ClassicGroup
 from odradek.emulator.groups.consumer.group import ConsumerGroup
 from odradek.emulator.groups.offsets.store import Offsets
-from odradek.emulator.handlers import fetch_work
+from odradek.emulator.handlers import fetch_run
 from odradek.emulator.partitions.partition import Partition
 from odradek.emulator.transactions.coordinator import TransactionCoordinator
 from odradek.storage import retention
@@ -88,7 +88,7 @@ BREAKAGES = (
         "no list of what was aborted",
         WRITERS,
         "was aborted, and is read",
-        lambda: patch.object(fetch_work, "_aborted", lambda *_: []),
+        lambda: patch.object(fetch_run, "_aborted", lambda *_: []),
     ),
     Breakage(
         "a marker is left out",

@@ -62,7 +62,7 @@ ROOMS = {
     """,
     "emulator/control": """
         refusals
-        telling
+        client_tracker
         traffic
         rules disk_rules
         replicated
@@ -119,11 +119,11 @@ ROOMS = {
         produced decoding verbs transactions configuring
         topics
         span
-        share_powers shared
+        share_powers record_tail
         watching
         routes
         remote routed leading
-        inside
+        in_process
         seeds
     """,
     "fixtures/views": """
@@ -140,10 +140,10 @@ ROOMS = {
         processed_in_order
     """,
     "fixtures/kafka": """
-        session fault_view how_often
+        session fault_view occurrence
         composed client_configs broker_view
         network disk between_brokers
-        rule_view when
+        rule_view rule_builder
         rule_book
         topics groups brokers clock waits event_log
         users acls quotas
@@ -213,7 +213,7 @@ ROOMS = {
     "fixtures/explore": """
         turn
         mark progress
-        telling
+        reports
         runs
         protocol
     """,

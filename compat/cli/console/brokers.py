@@ -29,8 +29,8 @@ from ....wire.api.elect_leaders import ElectLeadersRequest
 from ....wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ....wire.api.metadata import MetadataResponse
 from .arguments import INT32, node_ids, partitions, whole
-from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, WrongOptions, check
+from .confirm import add_yes, confirm
 from .habits import add_action
 from .tables import add_json, print_rows
 

@@ -24,8 +24,8 @@ from ....wire.api.metadata import MetadataResponse
 from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_delete import OffsetDeleteRequest
 from .arguments import partitions
-from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, report
+from .confirm import add_yes, confirm
 from .group_reading import (
     CLASSIC,
     CONSUMER,

@@ -20,8 +20,8 @@ from typing import Any
 from ....wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ....wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from .arguments import setting
-from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, likely
+from .confirm import add_yes, confirm
 from .habits import add_action
 from .tables import add_json, print_json, print_table
 

@@ -30,8 +30,8 @@ from ....wire.api.list_transactions import ListTransactionsRequest
 from ....wire.api.metadata import MetadataResponse
 from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
 from .arguments import INT32, partitions, whole
-from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, likely
+from .confirm import add_yes, confirm
 from .habits import add_action
 from .output import one_line
 from .tables import add_json, print_json, print_rows, print_table, ranges

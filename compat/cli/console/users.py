@@ -23,8 +23,8 @@ from ....wire.api.alter_user_scram_credentials import (
 )
 from ....wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from .arguments import named, whole
-from .asking import add_yes, confirm
 from .client import Brokers, ConsoleError, check, likely, report
+from .confirm import add_yes, confirm
 from .habits import add_action
 from .tables import add_json, print_rows
 

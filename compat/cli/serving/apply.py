@@ -62,7 +62,7 @@ def apply(kafka: Embedded, settings: Settings, before: Settings | None = None) -
 
 def _change(kafka: Embedded, name: str, topic: TopicSettings, old: TopicSettings) -> Iterator[str]:
     from ...wire_client.configuring import TOPIC, set_configs
-    from ...wire_client.inside import source_of
+    from ...wire_client.in_process import source_of
     from ...wire_client.reading import partition_count
     from ...wire_client.topics import add_partitions
 
@@ -118,7 +118,7 @@ def _ends(kafka: Embedded) -> dict[str, int]:
 
 def _seed(kafka: Embedded, seeds: Mapping[str, TopicSeeds]) -> Iterator[str]:
     """Topics that were never written to get what is meant for them."""
-    from ...wire_client.inside import source_of
+    from ...wire_client.in_process import source_of
     from ...wire_client.topics import produce_all
 
     ends = _ends(kafka)

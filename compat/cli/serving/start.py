@@ -366,7 +366,7 @@ def _schema_registry(emulator: Embedded, options: argparse.Namespace, running: E
     # By name: it stands above this package, whose client it asks other Kafkas by.
     home = "odradek.compat."
     server = import_module(f"{home}schema_registry.server")
-    inside = import_module(f"{home}wire_client.inside")
+    inside = import_module(f"{home}wire_client.in_process")
     try:
         registry = server.SchemaRegistry(
             inside.source_of(emulator),

@@ -80,7 +80,7 @@ class Watch:
 
     def _configs(self, before: Settings, settings: Settings) -> list[str]:
         from ...wire_client.configuring import ALL_BROKERS, BROKER, set_configs
-        from ...wire_client.inside import source_of
+        from ...wire_client.in_process import source_of
 
         old, new = before.configs, settings.configs
         changed: dict[str, str | None] = dict.fromkeys(old.keys() - new.keys())

@@ -153,5 +153,5 @@ class Rules(Step):
         """A rule takes effect."""
         call.note(rule.sentence)
         client = call.connection.name or call.client_id
-        at = self.cluster.told_as(call.node_id)
+        at = self.cluster.node_label(call.node_id)
         self.cluster.journal.rule(client, rule.api, rule.sentence, at)

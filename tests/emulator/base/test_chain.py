@@ -18,7 +18,7 @@ from odradek.emulator.base.call import (
 from odradek.emulator.base.chain import Onward, Outcome, Step
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.handlers.fetch_work import Work
+from odradek.emulator.handlers.fetch_run import FetchRun
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Error, Request, Response, WireError
 from odradek.wire.api import request_class, response_class
@@ -618,13 +618,13 @@ def test_records_are_not_copied_for_steps_that_do_not_see_them(
 ) -> None:
     """A step that sees a fetch sees its records, too; else they stay where they are stored."""
     later: list[bool] = []
-    init = Work.__init__
+    init = FetchRun.__init__
 
-    def noting(self: Work, *given: Any) -> None:
+    def noting(self: FetchRun, *given: Any) -> None:
         init(self, *given)
         later.append(self.reads_later)
 
-    monkeypatch.setattr(Work, "__init__", noting)
+    monkeypatch.setattr(FetchRun, "__init__", noting)
     step = OfOne([], BEAT.api_key)
     cluster.chain.append(step)
     for key in (BEAT.api_key, FetchRequest.api_key):

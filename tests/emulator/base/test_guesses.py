@@ -20,12 +20,12 @@ from odradek.emulator.base.guesses import meant, missing
 from odradek.emulator.base.words import Guessable
 from odradek.fixtures.kafka.disk import Disk
 from odradek.fixtures.kafka.network import Network
-from odradek.fixtures.kafka.when import When
+from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.fixtures.remote.kafka import RemoteKafka
 
 CLASSES: list[type] = [
     *(Emulator, RemoteKafka, TopicView, PartitionView, GroupView, ShareGroupView),
-    *(StreamsGroupView, When, Network, Disk),
+    *(StreamsGroupView, RuleBuilder, Network, Disk),
 ]
 
 

@@ -456,10 +456,10 @@ def test_normal_traffic_is_not_told_as_refused(cluster: Cluster, app: Client) ->
 def test_a_member_that_was_not_closed(cluster: Cluster, app: Client) -> None:
     find(app)
     stable(app)
-    cluster.telling.tell_open_members()
+    cluster.tracker.tell_open_members()
     assert told(cluster, "still open") == ["app was not closed: it is still a member of group g"]
     app.connection.close()
-    cluster.telling.tell_open_members()
+    cluster.tracker.tell_open_members()
     assert len(told(cluster, "still open")) == 1
 
 

@@ -38,8 +38,8 @@ from ..engine import ArrowEngine, Engine, SparkEngine, choose, in_bytes
 from ..errors import PipelineError
 from ..places import broker_place
 from ..progress import progress
+from ..progress_line import ProgressLine
 from ..stopping import stopping
-from ..telling import Telling
 from ..topics import partition_sizes
 from .copying import Asked, Done, Mirror, Target
 from .directory import DirectoryTarget
@@ -114,13 +114,13 @@ def _run(options: argparse.Namespace) -> Outcome:
 
 
 def _in_process(options: argparse.Namespace, source: Cluster, asked: Asked) -> Outcome:
-    telling = Telling(quiet=options.quiet)
+    progress = ProgressLine(quiet=options.quiet)
     with stopping() as stop:
         target = _target(options, source, asked)
         try:
-            done = Mirror(source, target, asked, stop, telling).run()
+            done = Mirror(source, target, asked, stop, progress).run()
         finally:
-            telling.clear()
+            progress.clear()
             target.close()
         is_cut = bool(stop) and not options.follow
     return _outcome(done, target, ArrowEngine.name, INTERRUPTED if is_cut else 0)

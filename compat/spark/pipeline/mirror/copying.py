@@ -47,8 +47,8 @@ from ..broker import (
 from ..broker.coordinator import GroupInUse, commit_offsets, committed_offsets, consumer_groups
 from ..broker.topics import add_partitions
 from ..errors import PipelineError
+from ..progress_line import ProgressLine
 from ..stopping import Stop
-from ..telling import Telling
 from .pieces import pieces
 
 
@@ -213,14 +213,14 @@ class Mirror:
     """From a cluster to a target."""
 
     def __init__(
-        self, source: Cluster, target: Target, asked: Asked, stop: Stop, telling: Telling
+        self, source: Cluster, target: Target, asked: Asked, stop: Stop, progress: ProgressLine
     ) -> None:
         self.done = Done()
         self._source = source
         self._target = target
         self._asked = asked
         self._stop = stop
-        self._telling = telling
+        self._telling = progress
         self._refreshed = 0.0
         self._positions: dict[Place, int] = {}
         self._goals: dict[Place, int] = {}

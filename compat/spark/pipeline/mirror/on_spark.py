@@ -14,8 +14,8 @@ from ..broker import EARLIEST, LATEST, Cluster, Identity, Place, Topic, find_top
 from ..broker.coordinator import committed_offsets
 from ..engine import Engine
 from ..progress import Progress
+from ..progress_line import ProgressLine
 from ..stopping import Stop
-from ..telling import Telling
 from ..topics import ROW_BYTES, partition_sizes
 from .copying import Asked, Done, Mirror, copy_groups, ensure_topics
 from .kept_offsets import GROUP, KeptOffsets, NewOffsets
@@ -69,7 +69,7 @@ class MirrorPart:
         )
         try:
             with Cluster(self.source) as source:
-                done = Mirror(source, target, asked, Stop(), Telling(quiet=True)).run()
+                done = Mirror(source, target, asked, Stop(), ProgressLine(quiet=True)).run()
         finally:
             target.close()
         return Copied(target.written, target.filled, done.read_bytes, done.lag, done.passed_over)

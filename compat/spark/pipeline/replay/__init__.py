@@ -39,10 +39,10 @@ from ..errors import PipelineError
 from ..files import FORMATS
 from ..places import absolute, broker_place
 from ..progress import progress
+from ..progress_line import ProgressLine
 from ..retention import Expired, expired, retentions
 from ..state import State, Unfinished, default_path
 from ..stopping import stopping
-from ..telling import Telling
 from .masks import Choice, Masks
 from .on_spark import SendStream, send_streams
 from .options import at_path, json_path, partition, secret_of, shift, speed
@@ -175,11 +175,11 @@ def _play(
     producer = Producer(cluster, Identity(*identity), done.sequences if done else None)
     sender = Sender(producer, task.partitions, task.changes)
     player = Player(streams, sender, noted)
-    telling = Telling(quiet=options.quiet)
-    with stopping() as stop, _cleared(telling):
+    progress = ProgressLine(quiet=options.quiet)
+    with stopping() as stop, _cleared(progress):
         if done:
             player.go_on(done)
-        is_done = player.play(Pace(options.speed), stop, telling)
+        is_done = player.play(Pace(options.speed), stop, progress)
     if is_done:
         noted.remove()
     counts = sender.sent, sender.sent_bytes, sender.oldest.by_topic
@@ -208,11 +208,11 @@ def _too_old(cluster: Cluster, oldest: Mapping[str, int]) -> list[Expired]:
 
 
 @contextmanager
-def _cleared(telling: Telling) -> Iterator[None]:
+def _cleared(progress: ProgressLine) -> Iterator[None]:
     try:
         yield
     finally:
-        telling.clear()
+        progress.clear()
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:

@@ -33,9 +33,9 @@ from ..broker import Place
 from ..command import INTERRUPTED, Outcome
 from ..engine import in_bytes
 from ..errors import PipelineError
+from ..progress_line import ProgressLine
 from ..retention import Expired, warn
 from ..stopping import Stop
-from ..telling import Telling
 from .sending import Sender
 from .streams import Position, Stream
 from .times import Pace
@@ -166,7 +166,7 @@ class Player:
         if found:
             self._sender.send(found)
 
-    def play(self, pace: Pace, stop: Stop, telling: Telling) -> bool:
+    def play(self, pace: Pace, stop: Stop, progress: ProgressLine) -> bool:
         """Replay until the end, True, or to stop, False."""
         while not stop:
             dues = [due for each in self._streams if (due := each.due_ms()) is not None]
@@ -179,7 +179,7 @@ class Player:
             if not math.isinf(now) and min(dues) >= 0:
                 self.late_ms = max(self.late_ms, pace.real_ms(now - min(dues)))
             self._round(now)
-            telling.tell(f"{self._sender.sent:,} records", self._sender.sent_bytes)
+            progress.tell(f"{self._sender.sent:,} records", self._sender.sent_bytes)
         self._write([each.position for each in self._streams], [])
         return False
 

@@ -7,7 +7,7 @@ import json
 import os
 
 from odradek.compat.cli.log.event_log import EventLog
-from odradek.emulator.base.call import ANONYMOUS, Principal, told_as
+from odradek.emulator.base.call import ANONYMOUS, Principal, principal_details
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.base.journal import Journal
 from odradek.emulator.base.logger import log as broker_log
@@ -31,7 +31,7 @@ def test_what_repeats_is_summed_up_at_the_latest_when_the_log_ends() -> None:
 def test_who_logged_in_is_named_where_topics_change() -> None:
     journal, stream = Journal(ManualClock(0)), io.StringIO()
     journal.told = log = EventLog(stream)
-    alice, nobody = told_as(Principal("User", "alice")), told_as(ANONYMOUS)
+    alice, nobody = principal_details(Principal("User", "alice")), principal_details(ANONYMOUS)
     for who in (alice, nobody):
         journal.several("topic created", "app", [("orders", {"partitions": 3} | who)])
     log.close()

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
+from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.fixtures.kafka.rule_view import RuleView
-from odradek.fixtures.kafka.when import When
 from odradek.wire import Error
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
@@ -28,7 +28,7 @@ from tests.support.raw_client import RawClient
 from tests.support.ruled import CarriedOut, Ruled
 
 STEPS = 40
-VERBS: dict[str, Callable[[When], RuleView]] = {
+VERBS: dict[str, Callable[[RuleBuilder], RuleView]] = {
     "drop_request": lambda on: on.drop_request(),
     "drop_reply": lambda on: on.drop_reply(),
     "disconnect": lambda on: on.disconnect(),
@@ -44,7 +44,7 @@ VERBS: dict[str, Callable[[When], RuleView]] = {
     "truncate": lambda on: on.truncate_reply(-1),
     "repeat": lambda on: on.repeat_reply(),
 }
-COUNTED: list[Callable[[When], When]] = [
+COUNTED: list[Callable[[RuleBuilder], RuleBuilder]] = [
     lambda on: on.times(2),
     lambda on: on.after(1),
     lambda on: on.every(2),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from odradek.emulator.base.clock import ManualClock
 from odradek.emulator.cluster import Cluster
-from odradek.fixtures.kafka.when import When
+from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.wire import Error
 from odradek.wire.api.heartbeat import HeartbeatRequest
 
@@ -25,7 +25,7 @@ def coordinator(cluster: Cluster) -> None:
     cluster.groups.ensure_topic()
 
 
-Counted = Callable[[When], When]
+Counted = Callable[[RuleBuilder], RuleBuilder]
 
 
 def taken(cluster: Cluster, client: Client, counted: Counted, count: int = 12) -> list[int]:
@@ -143,7 +143,7 @@ def gone(*_: Any) -> bool:
     ],
 )
 def test_a_rule_is_shown_as_the_sentence_that_made_it(
-    cluster: Cluster, say: Callable[[When], Any], end: str
+    cluster: Cluster, say: Callable[[RuleBuilder], Any], end: str
 ) -> None:
     rule = say(Ruled(cluster).on("Fetch", topic="t", where=gone))
     assert str(rule) == f"kafka.on('Fetch', topic='t', where=gone).{end}"
@@ -182,7 +182,7 @@ def test_a_rule_is_shown_as_the_sentence_that_made_it(
     ],
 )
 def test_a_mistake_is_named(
-    cluster: Cluster, say: Callable[[When], Any], error: type[Exception], text: str
+    cluster: Cluster, say: Callable[[RuleBuilder], Any], error: type[Exception], text: str
 ) -> None:
     with pytest.raises(error, match=text):
         say(Ruled(cluster).on("Fetch"))

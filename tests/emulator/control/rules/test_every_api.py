@@ -12,8 +12,8 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.control.rules.refusing import levels
 from odradek.emulator.handlers.registry import SERVED
+from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.fixtures.kafka.rule_view import RuleView
-from odradek.fixtures.kafka.when import When
 from odradek.wire import Error, Request, Response
 from odradek.wire.api import response_class
 from odradek.wire.api.fetch import FetchRequest
@@ -95,12 +95,12 @@ Case = tuple[type[Request], int]
 
 @each_case
 def test_drop_request(cluster: Cluster, case: Case) -> None:
-    assert meet(cluster, *case, When.drop_request).seen == (False, 0, False)
+    assert meet(cluster, *case, RuleBuilder.drop_request).seen == (False, 0, False)
 
 
 @each_case
 def test_drop_reply(cluster: Cluster, case: Case) -> None:
-    met = meet(cluster, *case, When.drop_reply)
+    met = meet(cluster, *case, RuleBuilder.drop_reply)
     assert met.seen == (True, 0, not met.usual)
 
 
@@ -212,7 +212,7 @@ def test_truncate_reply(cluster: Cluster, case: Case) -> None:
 
 @each_case
 def test_repeat_reply(cluster: Cluster, case: Case) -> None:
-    met = meet(cluster, *case, When.repeat_reply)
+    met = meet(cluster, *case, RuleBuilder.repeat_reply)
     half = len(met.client.sent) // 2
     assert met.client.sent[:half] == met.client.sent[half:]
     assert len(met.client.answers()) == 2 * len(met.usual)

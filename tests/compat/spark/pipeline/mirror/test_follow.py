@@ -20,8 +20,8 @@ from odradek.compat.spark.pipeline.broker.topics import add_partitions
 from odradek.compat.spark.pipeline.mirror import copying
 from odradek.compat.spark.pipeline.mirror.copying import Asked, Done, Mirror
 from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets
+from odradek.compat.spark.pipeline.progress_line import ProgressLine
 from odradek.compat.spark.pipeline.stopping import Stop
-from odradek.compat.spark.pipeline.telling import Telling
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.primitives import NO_ID
 
@@ -39,7 +39,7 @@ def following(
     stop, errors = Stop(), []
     with Cluster(source) as one, Cluster(target) as other:
         written = KeptOffsets(other, committed=True, fill_limit=100)
-        mirror = Mirror(one, written, asked, stop, Telling(quiet=True))
+        mirror = Mirror(one, written, asked, stop, ProgressLine(quiet=True))
 
         def run() -> None:
             try:

@@ -18,12 +18,12 @@ from odradek import Emulator
 from odradek.compat import RealKafka
 from odradek.compat.commands import main
 from odradek.compat.spark.pipeline.broker import Cluster, create_topic, find_topics
+from odradek.compat.spark.pipeline.progress_line import ProgressLine
 from odradek.compat.spark.pipeline.replay.playing import Player, ProgressFile
 from odradek.compat.spark.pipeline.replay.sending import Sender
 from odradek.compat.spark.pipeline.replay.streams import Position
 from odradek.compat.spark.pipeline.replay.times import Pace
 from odradek.compat.spark.pipeline.stopping import Stop
-from odradek.compat.spark.pipeline.telling import Telling
 from odradek.wire.records import Record
 
 from tests.compat.spark.pipeline.clusters import CONFIG, TIME, Writer, end, seen
@@ -128,7 +128,7 @@ def test_how_late_records_were_is_told_in_time_that_passed_here(tmp_path: Path) 
     pace._began -= 20  # seconds ago: 2,000 of the source
     sender = Sender(SimpleNamespace(sequences={}), {}, None)  # type: ignore[arg-type]
     player = Player([AtOnce()], sender, ProgressFile(tmp_path / "state"))  # type: ignore[list-item]
-    assert player.play(pace, Stop(), Telling(quiet=True))
+    assert player.play(pace, Stop(), ProgressLine(quiet=True))
     assert 20_000 <= player.late_ms < 200_000
 
 

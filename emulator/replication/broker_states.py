@@ -24,7 +24,7 @@ Kept: TypeAlias = Mapping[str, Any]
 """Of a JSON file."""
 
 
-def kept_of(replication: Replication) -> dict[str, Any]:
+def states_of(replication: Replication) -> dict[str, Any]:
     """What is to be kept."""
     return {
         "brokers": [
@@ -55,12 +55,12 @@ def _of_partition(partition: Partition, apart: Replicas) -> dict[str, Any]:
     }
 
 
-def idle_in(kept: Kept) -> set[int]:
+def idle_brokers(kept: Kept) -> set[int]:
     """The brokers that did not run."""
     return {node_id for node_id, process, *_ in kept["brokers"] if process != Process.UP.value}
 
 
-def fenced_in(kept: Kept) -> set[int]:
+def fenced_brokers(kept: Kept) -> set[int]:
     """The brokers that were fenced: they lead nothing when the state is opened."""
     return {node_id for node_id, _, is_fenced, *_ in kept["brokers"] if is_fenced}
 

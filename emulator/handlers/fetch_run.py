@@ -73,7 +73,7 @@ def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
     return Error.INCONSISTENT_TOPIC_ID
 
 
-class Work:
+class FetchRun:
     """One fetch request from its first look to its answer."""
 
     def __init__(
@@ -285,7 +285,7 @@ class Work:
                 journal.run("fetched", client, topic, wanted.partition, first, upto - 1, how)
             elif answer.error_code:
                 error, self._refusals = Error(answer.error_code), self._refusals + 1
-                at = self.cluster.told_as(self.call.node_id)
+                at = self.cluster.node_label(self.call.node_id)
                 if self._refusals <= _MOST_REFUSALS:
                     journal.refused(client, "Fetch", error, topic, wanted.partition, broker=at)
                 else:

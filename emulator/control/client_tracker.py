@@ -1,4 +1,4 @@
-"""Telling: connections and requests, told to the journal.
+"""ClientTracker: connections and requests, told to the journal.
 
 `met` is called with a connection's first request, `closed` when it has ended, and `answered` with
 each request but Produce and Fetch (their handlers tell for themselves) and its response.
@@ -151,7 +151,7 @@ def _looked_up(
             cluster.journal.run("looked up the end", call.connection.name, *place, offset, offset)
 
 
-TELLERS: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = {
+EVENT_OF: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = {
     OffsetCommitRequest.api_key: _committed,
     TxnOffsetCommitRequest.api_key: _committed,
     OffsetFetchRequest.api_key: _found_offsets,
@@ -178,7 +178,7 @@ def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusa
             each.message,
             each.group or group,
             getattr(request, "transactional_id", None) or "",
-            cluster.told_as(call.node_id),
+            cluster.node_label(call.node_id),
         )
 
 
@@ -243,7 +243,7 @@ class _Client:
     is_connected: bool = False
 
 
-class Telling:
+class ClientTracker:
     """What a cluster's connections are called, and which members they speak for."""
 
     def __init__(self, cluster: Cluster, journal: Journal) -> None:
@@ -256,7 +256,7 @@ class Telling:
         self._of: dict[Sender, _Client] = {}
         self._members: dict[Sender, dict[tuple[str, str], None]] = {}
 
-    def take_over(self, before: Telling) -> None:
+    def take_over(self, before: ClientTracker) -> None:
         """Know the connections that another cluster had, as far as they are open."""
         self._clients, self._of, self._members = before._clients, before._of, before._members
 
@@ -352,8 +352,8 @@ class Telling:
                 if membership is not None and membership not in known:
                     self.speaks_for(connection, *membership)
             found = refusals(response) if finder(type(response))(response) else []
-            if key in TELLERS and not (key in LOOKS and connection.name == TEST):
-                TELLERS[key](self._cluster, call, request, response, found)
+            if key in EVENT_OF and not (key in LOOKS and connection.name == TEST):
+                EVENT_OF[key](self._cluster, call, request, response, found)
             if found and connection.name != TEST:  # a test is told by an exception
                 tell_refusals(self._cluster, call, request, found)
         except Exception:  # a client must not suffer from what is told of it

@@ -10,7 +10,7 @@ from .engine import in_bytes
 _EVERY_S = 0.5
 
 
-class Telling:
+class ProgressLine:
     """Writes to standard error, if that is a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Inside: the emulator in this process as a `Source`, and its `Powers`.
+"""InProcessCluster: the emulator in this process as a `Source`, and its `EmulatorVerbs`.
 
 A request is carried out in the broker's thread by the handler that serves clients. It does not pass
 the chain of steps (base/chain.py), so that rules and faults which a test has set for its clients do
@@ -31,10 +31,10 @@ from . import share_powers
 from .clients import SeenClient
 from .leading import are_led, refused_now, unled
 from .members import SeenInFlight
+from .record_tail import Shared
 from .routed import joined, parts_of
 from .routes import BY_LEADER, Place
 from .segments import SeenSegment
-from .shared import Shared
 from .waiting import TIMEOUT_S, Wait, bounds, done_within, in_thread, seconds_of, timed_out
 from .watching import Watching
 
@@ -66,7 +66,7 @@ _LOOKING = (
 """How the names of requests begin that change nothing."""
 
 
-class Inside:
+class InProcessCluster:
     """The broker of this process. `run` calls a function in its thread; `server` has its
     connections."""
 
@@ -87,7 +87,7 @@ class Inside:
         """What reads values by a registry's schemas, as they are now."""
 
     @property
-    def powers(self) -> Inside:
+    def powers(self) -> InProcessCluster:
         """All of them."""
         return self
 
@@ -291,7 +291,7 @@ class Inside:
             found = [each for each in found if each.concerns(wait.topic, wait.group)]
         return timed_out(wait, seconds, found)
 
-    # Powers
+    # EmulatorVerbs
 
     def segments(self, topic: str, partition: int) -> list[SeenSegment]:
         """The segments of a partition."""
@@ -446,7 +446,7 @@ class _Asked:
             # Joined here: records may lie in files that this thread alone may read.
             parts = response.parts(call.version)
             if call.request is not None:
-                self._cluster.telling.answered(call, call.request, response)
+                self._cluster.tracker.answered(call, call.request, response)
             self._answer.set_result(b"".join(pieces(parts, lambda: _PIECE)))
         except (WireError, OSError, AssertionError) as error:
             self._answer.set_exception(error)
@@ -458,6 +458,6 @@ class _Asked:
             self._answer.set_exception(RuntimeError(text))
 
 
-def source_of(kafka: Embedded) -> Inside:
+def source_of(kafka: Embedded) -> InProcessCluster:
     """A broker of this process."""
-    return Inside(kafka.run, lambda: kafka._server, is_alone=kafka._is_alone)
+    return InProcessCluster(kafka.run, lambda: kafka._server, is_alone=kafka._is_alone)
