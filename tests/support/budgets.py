@@ -8,7 +8,7 @@ MODULES = {
     "import odradek": 1,
     "the pytest plugin": 8,
     "from odradek import Emulator": 242,
-    "the first `with Emulator()`": 255,
+    "the first `with Emulator()`": 256,
     "`odradek serve` at ready": 251,
 }
 
