@@ -82,7 +82,7 @@ class SchemasTopic:
 
     def _read_on(self) -> None:
         of = self._incarnation()
-        if of != self._of:
+        if of is not self._of:
             self._of = of
             self._begin()
         try:

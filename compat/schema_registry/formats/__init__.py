@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from importlib import import_module
+from json.encoder import encode_basestring
 from typing import Any, NamedTuple, Protocol
 
 from ...schemas.registry import AVRO, JSON, PROTOBUF
@@ -84,8 +85,10 @@ class Exact(float):
 
 def written(value: Any) -> str:
     """JSON without spaces, numbers as Java writes them."""
+    if isinstance(value, str):
+        return encode_basestring(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{written(k)}:{written(v)}" for k, v in value.items()) + "}"
+        return "{" + ",".join([f"{written(k)}:{written(v)}" for k, v in value.items()]) + "}"
     if isinstance(value, list):
         return "[" + ",".join(map(written, value)) + "]"
     if isinstance(value, Exact):
