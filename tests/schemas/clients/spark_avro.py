@@ -33,7 +33,7 @@ def main(url: str, schema: str, given: str) -> None:
         schema_id = json.load(answer)["id"]
     found = unframed(bytes.fromhex(given))
     assert found is not None
-    builder = SparkSession.builder.master("local[1]").config("spark.jars", paths)  # type: ignore[attr-defined]
+    builder = SparkSession.builder.master("local[1]").config("spark.jars", paths)
     spark = builder.config("spark.ui.enabled", "false").getOrCreate()
     read = spark.createDataFrame([(bytearray(found[1]),)], ["value"])
     (row,) = read.select(from_avro("value", schema).alias("order")).collect()
