@@ -51,6 +51,8 @@ UNKNOWN_SOFTWARE = ClientSoftware("unknown", "unknown")
 """What Kafka takes for the software of a client that has not sent it."""
 
 
+UNEXPECTED_TEXT = "The server experienced an unexpected error when processing the request."
+"""What goes with UNKNOWN_SERVER_ERROR."""
 INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"
     " message was sent to an incompatible broker. See the broker logs for more details."

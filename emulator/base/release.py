@@ -81,6 +81,16 @@ class Release:
     """Batches of group records have the base sequence 0, as those of offsets have; else none."""
     keeps_topic_ids_of_offsets: bool = True
     """Committed offsets are written with their topic's id, in v4; else without, in v3."""
+    keeps_topic_ids_of_named_topics: bool = True
+    """So they are where the commit named the topic; else only where it had the id (v10)."""
+    counts_epochs_from_1: bool = True
+    """A new group of KIP-848 has the epoch 1, and its first member the next; else 0, and 1."""
+    stamps_assignments: bool = True
+    """Target assignments are written with the time at which they were computed."""
+    describes_unrevoked_partitions: bool = True
+    """A member that is described has what it has not given up yet, too."""
+    refuses_unknown_coordinators: bool = True
+    """FindCoordinator of an unknown type is INVALID_REQUEST; else UNKNOWN_SERVER_ERROR."""
     tells_commits_of_missing_groups: bool = True
     """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
     ILLEGAL_GENERATION, as before v9."""

@@ -48,6 +48,9 @@ class GroupSettings:
     writes_new_groups: bool = True
     numbers_group_records: bool = True
     keeps_topic_ids_of_offsets: bool = True
+    keeps_topic_ids_of_named_topics: bool = True
+    counts_epochs_from_1: bool = True
+    stamps_assignments: bool = True
     tells_commits_of_missing_groups: bool = True
     metadata_max_chars: int = _of("offset.metadata.max.bytes", 4096)  # Kafka counts characters
     retention_ms: int = _of("offsets.retention.minutes", 7 * 24 * 60 * 60_000, 60_000)

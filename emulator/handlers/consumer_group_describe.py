@@ -59,8 +59,11 @@ def _member(
     cluster: Cluster, group: ConsumerGroup, member: ConsumerMember
 ) -> Response.Group.Member:
     held: dict[bytes, list[int]] = {}
-    for topic_id, partition in member.partitions():
-        held.setdefault(topic_id, []).append(partition)
+    if cluster.release.describes_unrevoked_partitions:
+        for topic_id, partition in member.partitions():
+            held.setdefault(topic_id, []).append(partition)
+    else:
+        held = {topic_id: [*partitions] for topic_id, partitions in member.assigned.items()}
     return Response.Group.Member(
         member_id=member.member_id,
         instance_id=member.instance_id,

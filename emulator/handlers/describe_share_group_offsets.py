@@ -17,7 +17,7 @@ from ...wire.api.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsResponse,
 )
-from ..base.call import Call
+from ..base.call import UNEXPECTED_TEXT, Call
 from ..base.java_order import id_order, int_order
 from ..partitions.partition import Topic
 from ..share.state import UNINITIALIZED, ShareKey
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 Response: TypeAlias = DescribeShareGroupOffsetsResponse
 Answered: TypeAlias = Response.Group.Topic.Partition
-_UNEXPECTED = "The server experienced an unexpected error when processing the request."
 
 
 @handles(DescribeShareGroupOffsetsRequest)
@@ -84,7 +83,7 @@ def _named(
         topic = cluster.topics.get(each.topic_name)
         if topic is not None:
             if not group_id or not each.partitions or min(each.partitions) < 0:
-                raise Refused(Error.UNKNOWN_SERVER_ERROR, _UNEXPECTED)
+                raise Refused(Error.UNKNOWN_SERVER_ERROR, UNEXPECTED_TEXT)
             known.setdefault(topic.id, set()).update(each.partitions)
             continue
         missing.append(

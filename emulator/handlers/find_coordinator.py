@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..base.call import INVALID_REQUEST_TEXT, Call
+from ..base.call import INVALID_REQUEST_TEXT, UNEXPECTED_TEXT, Call
 from ..base.logger import log
 from ..base.turns import Slices, each_of
 from ..share.state import is_share_key
@@ -75,6 +75,8 @@ def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:
             return _none(key, Error.COORDINATOR_NOT_AVAILABLE, _NOT_AVAILABLE)
         host, port = node.at(call.listener)
         return Coordinator(key=key, node_id=node.node_id, host=host, port=port, error_message="")
+    if not cluster.release.refuses_unknown_coordinators:
+        return _none(key, Error.UNKNOWN_SERVER_ERROR, UNEXPECTED_TEXT)
     return _none(key, Error.INVALID_REQUEST, INVALID_REQUEST_TEXT)
 
 

@@ -51,7 +51,7 @@ def _one_by_one(
     """What a broker up to 3.9 answers: a result for each feature, whatever becomes of others."""
     refusals = update_one_by_one(cluster, cluster.features, updates, validate_only=validate_only)
     return UpdateFeaturesResponse(
-        error_message="",
+        error_message="" if cluster.release.has_kraft else None,
         results=[
             UpdateFeaturesResponse.Result(
                 feature=name,

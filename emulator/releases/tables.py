@@ -24,7 +24,8 @@ _NAMES_TEXT = "4.3 4.2 4.1 4.0 3.9 3.6 3.3 2.8 2.7 2.4 2.0 1.1 0.11.0 0.10.2 0.8
 NAMES = tuple(_NAMES_TEXT.split())
 """Every release, the newest first."""
 CHANGED = """
-4.3  cordons_directories
+4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
+4.3  stamps_assignments describes_unrevoked_partitions
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
 4.0  lists_offsets_entry_by_entry has_consumer_groups has_group_configs
@@ -32,7 +33,7 @@ CHANGED = """
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
-3.3  has_kraft
+3.3  has_kraft refuses_unknown_coordinators
 2.4  names_versions_of_api_versions
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""

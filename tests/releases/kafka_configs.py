@@ -39,7 +39,9 @@ def broker_configs(version: str) -> dict[str, Config]:
 @cache
 def topic_configs(version: str) -> dict[str, Config]:
     """Those of a topic, by name."""
-    return _printed(version, _TOPIC)
+    # Any of them may be changed at run time, and no page says so.
+    printed = _printed(version, _TOPIC)
+    return {name: each._replace(mode="cluster") for name, each in printed.items()}
 
 
 @cache

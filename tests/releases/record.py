@@ -14,6 +14,7 @@ from pathlib import Path
 import odradek.emulator.releases
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3, release_named
+from odradek.emulator.config.broker_table import UNLISTED
 from odradek.emulator.config.release_tables import config_tables
 from odradek.emulator.releases.tables import NAMES, NEWEST, numbers
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -105,7 +106,7 @@ def _rows(name: str, newer: str, *, is_topic: bool) -> list[str]:
     lines = [
         f"-{each} {_AS_IF.get(each, '')}".rstrip()
         for each in theirs
-        if each not in mine and each in definitions
+        if each not in mine and each in definitions and each not in UNLISTED
     ]
     for each, config in mine.items():
         if _differs(config, theirs.get(each)):

@@ -265,7 +265,7 @@ class Step:
         is_due |= topics != {n: h for n, h in group.checked_topics.items() if n in names}
         metadata_hash = group.view.hash_of(names)
         epoch = group.epoch
-        bumps |= metadata_hash != group.metadata_hash
+        bumps |= metadata_hash != group.metadata_hash or epoch < 1
         if bumps or is_due:
             self.is_homogeneous = self.subscriptions.homogeneous()
             group.refresh_at = self.now + METADATA_REFRESH_INTERVAL_MS

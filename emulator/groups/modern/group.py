@@ -67,9 +67,10 @@ class ModernGroup(Generic[M, T]):
         self.group_id = group_id
         self.settings = settings
         self.view = topics
-        self.epoch = FIRST_EPOCH
+        first = FIRST_EPOCH if settings.counts_epochs_from_1 else 0
+        self.epoch = first
         self.metadata_hash = 0
-        self.target_epoch = FIRST_EPOCH
+        self.target_epoch = first
         self.target_timestamp = 0
         self.members: dict[str, M] = {}
         self.targets: dict[str, T] = {}

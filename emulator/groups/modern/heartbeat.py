@@ -70,7 +70,8 @@ def new_targets(
     for member_id, target in targets.items():
         if group.targets.get(member_id) != target:
             yield group.target_record(member_id, target)
-    yield group.records.target_epoch_record(group.group_id, epoch, now)
+    stamp = now if group.settings.stamps_assignments else 0
+    yield group.records.target_epoch_record(group.group_id, epoch, stamp)
 
 
 def time_revocation(group: Group, member: ModernMember[Any], now: int) -> None:

@@ -28,6 +28,9 @@ from .store import NO_OFFSETS, FetchedOffset, Key, Offsets, OffsetStore, commit_
 
 GROUP_ID_NOT_FOUND_SINCE = 9
 
+TOPIC_IDS_SINCE = 10
+"""The version of OffsetCommit that has the ids of topics."""
+
 
 class OffsetCalls:
     """What clients ask about offsets. `create_group` creates a simple group in a shard."""
@@ -72,6 +75,8 @@ class OffsetCalls:
         now = self._runtime.now()
         settings = self._runtime.settings
         limit, keeps_ids = settings.metadata_max_chars, settings.keeps_topic_ids_of_offsets
+        if request.version < TOPIC_IDS_SINCE:
+            keeps_ids &= settings.keeps_topic_ids_of_named_topics
         errors, records = commit_records(group_id, request, now, limit, keeps_ids=keeps_ids)
         if records:
             self._runtime.write_and_apply(shard, group_id, records, producer)

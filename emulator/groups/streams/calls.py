@@ -131,7 +131,8 @@ class StreamsCalls(ModernCalls[StreamsGroup]):
         targets = moved(group.targets, task, member_id, warms_up=warms_up)
         epoch = group.epoch + 1
         records = [group.target_record(name, each) for name, each in targets.items()]
-        last = RECORDS.target_epoch_record(group.group_id, epoch, self._runtime.now())
+        stamp = self._runtime.now() if group.settings.stamps_assignments else 0
+        last = RECORDS.target_epoch_record(group.group_id, epoch, stamp)
         shard = self._runtime.shard_for(group.group_id)
         change = [group.raised(), *records, last]
         self.write(shard, group, change, why="a task moves, by the test")

@@ -37,6 +37,8 @@ CONFIG = {
     "transaction.remove.expired.transaction.cleanup.interval.ms": _NEVER_MS,
 }
 """The configs of both brokers."""
+_INTERNAL = ("log.initial.task.delay.ms", "producer.id.expiration.check.interval.ms")
+"""Of 3.9 and later: internal configs, which no table of an older release says that it lacks."""
 _CONFIG_BEFORE_3_9 = {
     # The first look at retention cannot be put off there: nothing is old enough.
     "log.retention.ms": "-1",
@@ -46,8 +48,12 @@ REAL_VERSIONS = VERSIONS
 
 
 def config_of(release: str) -> dict[str, str]:
-    """The configs of both brokers of a release."""
-    return CONFIG if numbers(release) >= (3, 9) else CONFIG | _CONFIG_BEFORE_3_9
+    """The configs of both brokers of a release: those that it has."""
+    if numbers(release) >= (3, 9):
+        return CONFIG
+    is_settable = config_tables(release_named(release)).is_settable
+    known = {n: text for n, text in CONFIG.items() if is_settable(n) and n not in _INTERNAL}
+    return known | _CONFIG_BEFORE_3_9
 
 
 class Broker(Protocol):
