@@ -63,6 +63,10 @@ class Release:
     """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
     """The answer to a fetch that is refused as a whole has null records, not empty ones."""
+    names_invalid_records: bool = True
+    """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE."""
+    tells_stable_offset_to_all: bool = True
+    """Fetch has the last stable offset whatever the isolation level; else -1 if uncommitted."""
     lists_offsets_entry_by_entry: bool = False
     """ListOffsets answers the entries of a request one by one; else it groups them by topic, and
     refuses all of them for an unknown isolation level."""

@@ -311,6 +311,11 @@ class FetchRun:
         topic = self.cluster.topics.get(wanted.topic.name)
         if topic is None or wanted.partition >= len(topic.partitions):
             return answer
+        is_told = (
+            self.isolation == READ_COMMITTED or self.cluster.release.tells_stable_offset_to_all
+        )
+        if not is_told:
+            answer.last_stable_offset = -1
         return as_old(answer, self.call.version, wanted.fetch_offset, topic.config)
 
     def response(self) -> FetchResponse:

@@ -246,6 +246,8 @@ def _answer(
         _check_refusals(refusals, topic, index)
         result = _produce(cluster, call, request, entries)
     except Refused as error:
+        if error.error is Error.INVALID_RECORD and not cluster.release.names_invalid_records:
+            error.error = Error.CORRUPT_MESSAGE
         return Answered(asked, refused_result(cluster, call, asked, topic, index, error))
     unflushed = unreplicated = None
     assert partition is not None
