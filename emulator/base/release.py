@@ -95,6 +95,9 @@ class Release:
     """A member that is described has what it has not given up yet, too."""
     refuses_unknown_coordinators: bool = True
     """FindCoordinator of an unknown type is INVALID_REQUEST; else UNKNOWN_SERVER_ERROR."""
+    creates_topics_unknown: bool = True
+    """A topic that Metadata creates is at first UNKNOWN_TOPIC_OR_PARTITION; else
+    LEADER_NOT_AVAILABLE."""
     tells_commits_of_missing_groups: bool = True
     """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
     ILLEGAL_GENERATION, as before v9."""

@@ -121,15 +121,18 @@ def _by_name(
         if name_problem(name) is not None:
             error = Error.INVALID_TOPIC_EXCEPTION
         elif may_create and cluster.config.get("auto.create.topics.enable"):
-            _create(cluster, call, name)
+            is_made = _create(cluster, call, name)
+            if is_made and not cluster.release.creates_topics_unknown:
+                error = Error.LEADER_NOT_AVAILABLE
             yield
         internal = name in INTERNAL_TOPICS
         missing.append(Answer(error_code=error, name=name, is_internal=internal, partitions=[]))
     return known + missing
 
 
-def _create(cluster: Cluster, call: Call, name: str) -> None:
-    """Create a topic on demand. One that cannot be created simply stays unknown."""
+def _create(cluster: Cluster, call: Call, name: str) -> bool:
+    """Create a topic on demand. Returns whether it is there: one that cannot be created stays
+    unknown."""
     try:
         if name in INTERNAL_TOPICS:
             cluster.topics.ensure_internal(name)
@@ -140,6 +143,8 @@ def _create(cluster: Cluster, call: Call, name: str) -> None:
             cluster.journal.add("topic created", **fields, details=details)
     except Refused as refused:
         log.info("topic %r is not created on demand: %s", name, refused)
+        return False
+    return True
 
 
 def _found(topic: Topic, able: Container[int]) -> Slices[Answer]:

@@ -43,7 +43,7 @@ class ReplayEngine(Engine):
         real = ApiVersionsResponse.decode(tape.serves, 0)
         ours = advertised(release)
         self.served = Served.common((real, ours), ("", ""))
-        self.allowances = allowances_for(self.served) if allowances is None else allowances
+        self.allowances = allowances or allowances_for(self.served, release)
         self.compresses_otherwise = fingerprint() != tape.compressed
         self.sequences = self.requests = self.fields = 0
 

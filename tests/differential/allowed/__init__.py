@@ -1,17 +1,22 @@
 """Differences that are allowed, each with its reason, and lists whose order says nothing.
 
 `kafka_4_3` has the allowances that hold against any release, `cluster` those among them about the
-cluster's own APIs, and `kafka_3_9` what is allowed besides when both brokers are of that release.
+cluster's own APIs, and `kafka_3_9` what is allowed besides when both brokers are of that release
+or an older one; `older` what is allowed besides where metadata is with ZooKeeper.
 """
+
+from odradek.emulator.base.release import KAFKA_4_3, Release
 
 from ..engine.served import Served
 from .allowance import Allowances, Allowed
 from .kafka_3_9 import ALLOWED_3_9
 from .kafka_4_3 import ALLOWED
+from .older import ALLOWED_WITH_ZOOKEEPER
 
 __all__ = ["ALLOWED", "ALLOWED_3_9", "Allowances", "Allowed", "allowances_for"]
 
 
-def allowances_for(served: Served) -> Allowances:
+def allowances_for(served: Served, release: Release = KAFKA_4_3) -> Allowances:
     """Those of the release that both brokers are."""
-    return Allowances((*ALLOWED, *ALLOWED_3_9) if served.converts else ALLOWED)
+    allowed = (*ALLOWED, *ALLOWED_3_9) if served.converts else ALLOWED
+    return Allowances(allowed if release.has_kraft else (*allowed, *ALLOWED_WITH_ZOOKEEPER))

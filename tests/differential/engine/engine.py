@@ -107,7 +107,7 @@ class Engine:
     ) -> None:
         self.sides = (Side(real), Side(ours))
         self.served = Served.of(self.sides, release)
-        self.allowances = allowances_for(self.served) if allowances is None else allowances
+        self.allowances = allowances or allowances_for(self.served, release)
         self.warm_up()
         self.sequences = self.requests = self.fields = 0
         self._prefix = f"d{secrets.token_hex(3)}"  # several engines may use one broker

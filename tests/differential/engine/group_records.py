@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from odradek.wire import Message
-from odradek.wire.batch import HEADER_SIZE, BatchHeader, read_header
+from odradek.wire.batch import HEADER_SIZE, MAGIC, BatchHeader, read_header
 from odradek.wire.records import read_records
 from odradek.wire.stored import consumer_groups as groups
 from odradek.wire.stored import share_groups as shares
@@ -84,6 +84,8 @@ def own_records(
     pos = 0
     while len(data) - pos >= HEADER_SIZE:
         header = read_header(data, pos)
+        if header.magic < MAGIC:
+            return  # of releases before 0.11: not compared
         if header.size > len(data) - pos:
             return
         for record in read_records(data[pos : pos + header.size]):
