@@ -11,6 +11,7 @@
     --security          ask brokers with an authorizer (security/), by several users
     --seeds N           of clusters, and with --security, draw so many sequences
     --drawn             leave the hand-written cases out
+    --keep              note what was compared, for docs/versions.md
 
 Exit status: 0 when every difference was an allowed one, 1 otherwise.
 """
@@ -25,6 +26,7 @@ from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3, release_named
 
+from tests.releases.compared import keep
 from tests.security.secured import SecuredEmulator, SecuredKafka
 
 from .cases import all_cases, cases_named
@@ -54,6 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--security", action="store_true")
     parser.add_argument("--drawn", action="store_true")
+    parser.add_argument("--keep", action="store_true")
     given = parser.parse_args(arguments)
     if given.security:
         return _by_users(given)
@@ -74,7 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
                 run.cases(cases_named(run.engine.served, given.case))
             if not given.case:
                 run.drawn(given.seed, given.requests, given.minutes, given.kind)
-            return run.report(is_whole=not (given.case or given.kind or given.drawn))
+            status = run.report(is_whole=not (given.case or given.kind or given.drawn))
+            if given.keep:
+                keep(run.compared(release))
+            return status
     except Unavailable as reason:
         print(f"unavailable: {reason}", file=sys.stderr)
         return 2

@@ -9,6 +9,7 @@ from odradek.compat.cli.versions import changes, overview
 from odradek.emulator.base.release import releases
 
 from tests.releases.clients import read_table
+from tests.releases.compared import read_table as compared
 
 PAGE = Path(__file__).parents[2] / "docs" / "versions.md"
 HEAD = """\
@@ -66,10 +67,28 @@ def clients_table() -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in rows]
 
 
+COMPARED = """
+## Compared with real brokers
+
+The same requests, drawn at random of every API that a release has, went to a real broker of it and
+to Odradek, and every field of the answers was compared. `allowed` are differences of which the
+engine says why they may be (`tests/differential/allowed/`); `unexplained` are sequences that ended
+with another one, of so many kinds. Releases without a row were not compared so far.
+
+"""
+
+
+def compared_table() -> list[str]:
+    """A row for each release that was compared."""
+    rows = [["release", "requests", "fields", "allowed", "unexplained", "kinds"], ["---"] * 6]
+    rows += [[str(each) for each in row] for row in compared().values()]
+    return ["| " + " | ".join(row) + " |" for row in rows]
+
+
 def page() -> str:
     """The page as it should be."""
     lines = [HEAD + "```text", *overview(), "```", MIDDLE, CLIENTS.strip(), ""]
-    lines += [*clients_table(), ""]
+    lines += [*clients_table(), "", COMPARED.strip(), "", *compared_table(), ""]
     for newer, older in pairwise(releases()):
         lines += [f"## {older.name} to {newer.name}", "", "```text"]
         lines += [*changes(older, newer)[2:], "```", ""]

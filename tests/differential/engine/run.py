@@ -12,6 +12,8 @@ from typing import Any
 
 from odradek.wire import Request
 
+from tests.releases.compared import Compared
+
 from ..draw.sequences import draw_sequence
 from .engine import Engine
 from .results import Result, Signature
@@ -69,6 +71,12 @@ class Run:
         for (api, place, real, ours), count in sorted(self.found.items()):
             self._out(f"UNEXPLAINED {count} times: {api}, {place}: real {real}, ours {ours}")
         return 1 if self.found else 0
+
+    def compared(self, release: str) -> Compared:
+        """The counts, as they are kept."""
+        engine = self.engine
+        counts = engine.requests, engine.fields, engine.allowances.used.total()
+        return Compared(release, *counts, self.found.total(), len(self.found))
 
     def _one(self, sequence: Steps) -> None:
         result = self.engine.run(sequence)

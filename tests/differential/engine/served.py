@@ -92,10 +92,10 @@ class Served:
         if type(step.request) not in self.ranges:
             return step
         _, last = self.ranges[type(step.request)]
-        is_meant = (
-            step.version is not None and last < step.version <= type(step.request).last_version
-        )
-        return replace(step, version=last) if is_meant else step
+        version = step.version
+        if version is None or not last < version <= type(step.request).last_version:
+            return step
+        return replace(step, version=last)
 
     def version(self, step: Ask) -> int:
         """The version of a step: its own, or the newest that both serve."""
