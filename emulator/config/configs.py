@@ -51,6 +51,8 @@ class BrokerConfig:
         self.gone = tables.gone
         """Of the definitions those that are not there for users."""
         self._gone_topic = tables.gone_topic
+        self.gone_group = tables.gone_group
+        """Configs of groups that the release lacks."""
         self.dynamic: dict[str, dict[str, str]] = {}
         """Set at run time: broker id as text, or ALL_BROKERS, to name and text."""
         self._topics: dict[tuple[tuple[str, str], ...], TopicConfig] = {}

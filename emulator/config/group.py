@@ -72,7 +72,8 @@ def group_config(
 def check_group(broker: BrokerConfig, overrides: Mapping[str, str]) -> None:
     """Judge what a group is to have. Raises ConfigError."""
     definitions = group_definitions()
-    unknown = [name for name in overrides if name not in definitions]
+    known = definitions.keys() - broker.gone_group
+    unknown = [name for name in overrides if name not in known]
     for name in hash_map_order(unknown, beside=_BROKERS_OWN):
         raise ConfigError(name, f"Unknown group config name: {name}")
     config = GroupConfig(broker, overrides)

@@ -29,6 +29,8 @@ class ConfigTables(NamedTuple):
     """Configs of brokers that are among those above for the emulator alone."""
     gone_topic: Mapping[str, Definition] = MappingProxyType({})
     """Configs of topics that the release lacks."""
+    gone_group: frozenset[str] = frozenset()
+    """The same of groups."""
 
 
 def _kafka_4_3() -> ConfigTables:
@@ -80,6 +82,7 @@ def _made(name: str) -> ConfigTables:
         settable.__contains__,
         (newer.gone | gone.keys()) - changed.keys(),
         {n: row for n, row in {**newer.gone_topic, **gone_topic}.items() if n not in topic},
+        newer.gone_group | found.group_gone.keys(),
     )
 
 

@@ -90,6 +90,8 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[R
     layers, own = _layers(config, config.node), GroupConfig(config, overrides)
     rows = []
     for name, definition in group_definitions().items():
+        if name in config.gone_group:
+            continue
         value = show(own.get(name))
         found = _broker_synonyms(definition, layers, config)
         found = found or [Synonym(name, show(definition.default), Source.DEFAULT)]

@@ -14,11 +14,13 @@ converted, this one fills.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 from ...wire import Buffer, Error, Refused
 from ...wire.api.fetch import FetchResponse
 from ...wire.legacy.down_conversion import down_convert_later
+from ..base.release import Release
 from ..config.configs import TopicConfig
 from ..partitions.produced_batches import DECOMPRESSED_MAX
 
@@ -32,37 +34,41 @@ ZSTD_SINCE = 10
 _MAGIC_1_SINCE = 2
 
 
-def as_old(answer: Answered, version: int, offset: int, config: TopicConfig) -> Answered:
+def as_old(
+    answer: Answered, version: int, offset: int, config: TopicConfig, release: Release
+) -> Answered:
     """The answer of one partition, read from `offset` on, as a client of this version gets it.
 
     Raises Refused(UNKNOWN_SERVER_ERROR) for damage: then the whole request has failed.
     """
+    failed = partial(_failed, answer, None if release.refuses_empty_conversions else b"")
     if config.compression_type == "zstd":
-        return _failed(answer, Error.UNSUPPORTED_COMPRESSION_TYPE)
+        return failed(Error.UNSUPPORTED_COMPRESSION_TYPE)
     if version >= BATCHES_SINCE:
         return answer
-    if not config.down_conversion:
-        return _failed(answer, Error.UNSUPPORTED_VERSION)
+    if not config.down_conversion and (answer.records or release.refuses_empty_conversions):
+        return failed(Error.UNSUPPORTED_VERSION)
     if not answer.records:
         return answer
     magic = 1 if version >= _MAGIC_1_SINCE else 0
     try:
-        records = down_convert_later(answer.records, magic, offset, DECOMPRESSED_MAX)
+        fills = not release.leaves_out_cut_batches
+        records = down_convert_later(answer.records, magic, offset, DECOMPRESSED_MAX, fills=fills)
         answer.records = cast(Buffer, records)
     except OSError:
-        return _failed(answer, Error.KAFKA_STORAGE_ERROR)
+        return failed(Error.KAFKA_STORAGE_ERROR)
     except Refused as refused:
         if refused.error is not Error.UNSUPPORTED_COMPRESSION_TYPE:
             raise
-        return _failed(answer, refused.error)
+        return failed(refused.error)
     return answer
 
 
-def _failed(answer: Answered, error: Error) -> Answered:
+def _failed(answer: Answered, records: Buffer | None, error: Error) -> Answered:
     return Answered(
         partition_index=answer.partition_index,
         error_code=error,
         high_watermark=-1,
-        records=None,
+        records=records,
         aborted_transactions=[],
     )

@@ -316,7 +316,8 @@ class FetchRun:
         )
         if not is_told:
             answer.last_stable_offset = -1
-        return as_old(answer, self.call.version, wanted.fetch_offset, topic.config)
+        version, release = self.call.version, self.cluster.release
+        return as_old(answer, version, wanted.fetch_offset, topic.config, release)
 
     def response(self) -> FetchResponse:
         """An answer that holds nothing yet."""

@@ -9,6 +9,7 @@ A table is a file NAME.tsv in this folder, written by `python -m tests.releases.
                 config/definition.py; `-name` for one of the newer release that this one lacks,
                 and the value that is as this one does without
     [topic]     the same of topics
+    [group]     the same of groups, in releases whose groups have configs
 
 Left out: how the configs of 3.9 differ from those of 4.3 (config/kafka_3_9.py).
 """
@@ -34,6 +35,7 @@ CHANGED = """
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
+3.3  leaves_out_cut_batches refuses_empty_conversions
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""
@@ -57,6 +59,7 @@ class Table(NamedTuple):
     nothing for the default."""
     topic: str
     topic_gone: dict[str, str]
+    group_gone: dict[str, str]
 
 
 @cache
@@ -87,6 +90,7 @@ def table(name: str) -> Table:
         broker_gone,
         topic,
         topic_gone,
+        _configs(sections.get("group", []))[1],
     )
 
 

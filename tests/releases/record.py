@@ -15,9 +15,13 @@ import odradek.emulator.releases
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3, release_named
 from odradek.emulator.config.broker_table import UNLISTED
+from odradek.emulator.config.configs import BrokerConfig
+from odradek.emulator.config.group import GROUP_RESOURCE
+from odradek.emulator.config.group_table import group_definitions
 from odradek.emulator.config.release_tables import config_tables
 from odradek.emulator.releases.tables import NAMES, NEWEST, numbers
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from odradek.wire.api.describe_configs import DescribeConfigsRequest
 
 from tests.differential.engine.asker import Asker
 
@@ -66,6 +70,8 @@ def record(name: str) -> None:
     lines += ["[features]", *(f"{each} {a} {b}" for each, (a, b) in known.items())]
     lines += ["[broker]", *_rows(name, newer, is_topic=False)]
     lines += ["[topic]", *_rows(name, newer, is_topic=True)]
+    if release_named(newer).has_group_configs and numbers(name) >= (4, 0):
+        lines += ["[group]", *(f"-{each}" for each in _groups_lack(name, newer))]
     (FOLDER / f"{name}.tsv").write_text("\n".join(lines) + "\n")
     print(f"{name}: {len(apis)} APIs, {len(lines)} lines", flush=True)
 
@@ -83,6 +89,20 @@ def asked(name: str) -> ApiVersionsResponse:
         newest: ApiVersionsResponse = asker.ask(who, last)
         asker.close()
         return newest
+
+
+def _groups_lack(name: str, newer: str) -> list[str]:
+    """The configs of a group that a newer release has besides."""
+    resource = DescribeConfigsRequest.Resource(
+        resource_type=GROUP_RESOURCE, resource_name="g", configuration_keys=None
+    )
+    with RealKafka(VERSIONS[name]) as kafka:
+        asker = Asker(("127.0.0.1", kafka.port))
+        answer = asker.ask(DescribeConfigsRequest(resources=[resource]), 1)
+        asker.close()
+    mine = {each.name for each in answer.results[0].configs}
+    gone = BrokerConfig(release=release_named(newer)).gone_group
+    return [each for each in group_definitions() if each not in mine and each not in gone]
 
 
 def ranges(name: str, answer: ApiVersionsResponse) -> dict[int, tuple[int, int]]:
