@@ -93,6 +93,9 @@ class Release:
     """So they are where the commit named the topic; else only where it had the id (v10)."""
     counts_epochs_from_1: bool = True
     """A new group of KIP-848 has the epoch 1, and its first member the next; else 0, and 1."""
+    keeps_epochs_of_partitions: bool = True
+    """What a member has is written with the epochs in which it came, and offsets of it may be
+    committed since then (KIP-1251); else only in the member's own epoch."""
     stamps_assignments: bool = True
     """Target assignments are written with the time at which they were computed."""
     describes_unrevoked_partitions: bool = True

@@ -50,6 +50,7 @@ class GroupSettings:
     keeps_topic_ids_of_offsets: bool = True
     keeps_topic_ids_of_named_topics: bool = True
     counts_epochs_from_1: bool = True
+    keeps_epochs_of_partitions: bool = True
     stamps_assignments: bool = True
     tells_commits_of_missing_groups: bool = True
     metadata_max_chars: int = _of("offset.metadata.max.bytes", 4096)  # Kafka counts characters

@@ -116,7 +116,7 @@ def records_of(group: ConsumerGroup) -> list[MessageRecord]:
         group.record(group.epoch, group.metadata_hash),
         *(group.target_record(name, group.targets[name]) for name in group.members),
         RECORDS.target_epoch_record(group_id, epoch, timestamp),
-        *(RECORDS.current_record(group_id, member) for member in group),
+        *(group.current_record(member) for member in group),
     ]
 
 

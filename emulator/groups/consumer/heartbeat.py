@@ -157,7 +157,7 @@ def take_over(
     records += RECORDS.member_tombstones(group.group_id, holder.member_id)
     records.append(RECORDS.member_record(group.group_id, renamed))
     records.append(group.target_record(member_id, group.targets.get(holder.member_id, {})))
-    records.append(RECORDS.current_record(group.group_id, renamed))
+    records.append(group.current_record(renamed))
     return renamed
 
 
@@ -319,7 +319,7 @@ class Step:
         after = reconcile(told, goal)
         if after == told:
             return told
-        records.append(RECORDS.current_record(group.group_id, after))
+        records.append(group.current_record(after))
         if not after.is_classic:
             time_revocation(group, after, self.now)
         return after
@@ -339,6 +339,6 @@ def leave_for_a_while(group: ConsumerGroup, member: ConsumerMember) -> Outcome:
     # The epochs in which it got its partitions become 0: its successor may commit in any epoch.
     kept = {topic: dict.fromkeys(held, 0) for topic, held in member.assigned.items()}
     away = replace(member, epoch=STATIC_LEAVE_EPOCH, assigned=kept, revoking={})
-    records = [RECORDS.current_record(group.group_id, away)]
+    records = [group.current_record(away)]
     answer = Response(member_id=member.member_id, member_epoch=STATIC_LEAVE_EPOCH)
     return Outcome(records, answer)

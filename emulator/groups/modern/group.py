@@ -22,6 +22,13 @@ from .records import GroupRecords
 
 FIRST_EPOCH = 1
 _MEMBER_EPOCHS_SINCE = 9
+_WITH_EPOCHS = (
+    "assigned_partitions",
+    "partitions_pending_revocation",
+    "active_tasks",
+    "active_tasks_pending_revocation",
+)
+"""Fields of what members have, with the epochs in which it came."""
 
 M = TypeVar("M", bound=ModernMember[Any])
 T = TypeVar("T")
@@ -123,6 +130,15 @@ class ModernGroup(Generic[M, T]):
         """The record that raises the group's epoch, and changes nothing else."""
         return self.record(self.epoch + 1, self.metadata_hash)
 
+    def current_record(self, member: M) -> MessageRecord:
+        """The record of what a member has."""
+        record = self.records.current_record(self.group_id, member)
+        if not self.settings.keeps_epochs_of_partitions:
+            for name in _WITH_EPOCHS:
+                for each in getattr(record.value, name, ()):
+                    each.assignment_epochs = type(each)().assignment_epochs
+        return record
+
     def target_record(self, member_id: str, target: T) -> MessageRecord:
         """The record of a member's target."""
         raise NotImplementedError
@@ -161,7 +177,9 @@ class ModernGroup(Generic[M, T]):
         for commit in request.commits:
             # The member may not know its newer epoch yet: what it has had since the epoch in the
             # request may be committed.
-            given = self.given_in(member, commit)
+            given = None
+            if self.settings.keeps_epochs_of_partitions:
+                given = self.given_in(member, commit)
             if given is None or request.generation < given:
                 raise Refused(stale)
 

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ....wire import NO_ID
 from ....wire.errors import Error, Refused
 from ..group import EMPTY, CommitRequest, Group, existing
 from ..records import Record, TransactionEnd
@@ -75,8 +76,10 @@ class OffsetCalls:
         now = self._runtime.now()
         settings = self._runtime.settings
         limit, keeps_ids = settings.metadata_max_chars, settings.keeps_topic_ids_of_offsets
-        if request.version < TOPIC_IDS_SINCE:
-            keeps_ids &= settings.keeps_topic_ids_of_named_topics
+        if request.version < TOPIC_IDS_SINCE and not settings.keeps_topic_ids_of_named_topics:
+            request = request._replace(
+                commits=[e._replace(topic_id=NO_ID) for e in request.commits]
+            )
         errors, records = commit_records(group_id, request, now, limit, keeps_ids=keeps_ids)
         if records:
             self._runtime.write_and_apply(shard, group_id, records, producer)

@@ -230,7 +230,7 @@ class _Step:
         target_epoch, target = self._target(epoch, told)
         after = reconcile(told, Goal(target_epoch, target, group.holders, self.owned))
         if after != told:
-            self.records.append(RECORDS.current_record(group.group_id, after))
+            self.records.append(group.current_record(after))
             time_revocation(group, after, self.now)
         return after
 

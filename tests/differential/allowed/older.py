@@ -1,16 +1,23 @@
-"""What may differ from a real Kafka before 3.9, beyond what may differ from 3.9.
+"""What may differ from real brokers of older releases, beyond what may differ from 4.3 and 3.9.
 
-Such a broker keeps its metadata with ZooKeeper, or in the first form of KRaft: what follows from
+One before 3.3 keeps its metadata with ZooKeeper, or in the first form of KRaft: what follows from
 where the metadata is, and words for people, are not compared.
 """
 
 from __future__ import annotations
 
+import re
+
+from odradek.wire import Request
+from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
 from ..engine.compare import Difference
+from ..engine.results import api_name
 from .allowance import Allowed
 
+_SCALA = re.compile(r"(?:Hash)?Set\(([^)]*)\)")
 _OF_ZOOKEEPER = "results.configs.zookeeper."
 
 
@@ -18,6 +25,23 @@ def _is_of_zookeeper(request: DescribeConfigsRequest, difference: Difference) ->
     return difference.place.startswith(_OF_ZOOKEEPER)
 
 
+def _is_scala(request: Request, difference: Difference) -> bool:
+    """Whether the sentences differ in how they write a list of names."""
+    real, ours = str(difference.real), str(difference.ours)
+    is_sentence = difference.place.endswith("error_message")
+    return is_sentence and _SCALA.sub(r"[\1]", real) == ours
+
+
+ALLOWED_BEFORE_4_3: tuple[Allowed, ...] = tuple(
+    Allowed(
+        f"lists of names as Scala writes them: {api_name(request)}",
+        request,
+        "*",
+        "until 4.2 a sentence has Set(a, b) where it has [a, b] now",
+        _is_scala,
+    )
+    for request in (AlterConfigsRequest, IncrementalAlterConfigsRequest)
+)
 ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
     Allowed(
         "where ZooKeeper is",
