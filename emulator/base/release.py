@@ -80,6 +80,11 @@ class Release:
     """Groups of KIP-848, with the feature group.version."""
     has_group_configs: bool = True
     """Groups are resources with configs."""
+    shows_brokers_values_of_groups: bool = True
+    """A described config that a group does not set has the brokers' value; else its own default."""
+    knows_malformed_share_members: bool = True
+    """ShareFetch and ShareAcknowledge of a member whose id is none are INVALID_REQUEST; else
+    UNKNOWN_SERVER_ERROR."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""
     writes_new_groups: bool = True

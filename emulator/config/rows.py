@@ -93,7 +93,11 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[R
         if name in config.gone_group:
             continue
         value = show(own.get(name))
-        found = _broker_synonyms(definition, layers, config)
+        found = []
+        if config.release.shows_brokers_values_of_groups:
+            found = _broker_synonyms(definition, layers, config)
+        elif name not in overrides:
+            value = show(definition.default)
         found = found or [Synonym(name, show(definition.default), Source.DEFAULT)]
         if name in overrides:
             found.insert(0, Synonym(name, value, Source.GROUP))

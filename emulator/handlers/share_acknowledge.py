@@ -53,7 +53,7 @@ def _acknowledged(
 ) -> Response | Sentinel:
     """Acknowledge in the session. Raises Refused if the whole request fails."""
     leader = cluster.share_leaders.at(call.node_id)
-    group_id = check_member(request.group_id, request.member_id)
+    group_id = check_member(cluster, request.group_id, request.member_id)
     key = SessionKey(group_id, request.member_id or "")
     epoch = request.share_session_epoch
     if epoch == INITIAL_EPOCH:

@@ -45,7 +45,7 @@ def share_fetch(cluster: Cluster, call: Call, request: ShareFetchRequest) -> Res
     if not has_share_groups(cluster):
         return _refused(Error.UNSUPPORTED_VERSION)
     try:
-        group_id = check_member(request.group_id, request.member_id)
+        group_id = check_member(cluster, request.group_id, request.member_id)
         _check_renewal(call.version, request)
         work = _Work(cluster, call, request, group_id)
         work.open()

@@ -26,6 +26,7 @@ NAMES = tuple(_NAMES_TEXT.split())
 """Every release, the newest first."""
 CHANGED = """
 4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
+4.3  shows_brokers_values_of_groups knows_malformed_share_members
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records

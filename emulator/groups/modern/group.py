@@ -65,6 +65,8 @@ class ModernGroup(Generic[M, T]):
     expires_when_empty = True
     offsets_may_expire = True  # of topics that are not read
     offsets_expire_since: int | None = None  # each commit
+    counts_epochs_from_1 = False
+    """In every release."""
     rebalances = True
     """Whether its members give up what others are to get."""
     changes: ClassVar[str] = ""
@@ -74,7 +76,8 @@ class ModernGroup(Generic[M, T]):
         self.group_id = group_id
         self.settings = settings
         self.view = topics
-        first = FIRST_EPOCH if settings.counts_epochs_from_1 else 0
+        is_from_1 = self.counts_epochs_from_1 or settings.counts_epochs_from_1
+        first = FIRST_EPOCH if is_from_1 else 0
         self.epoch = first
         self.metadata_hash = 0
         self.target_epoch = first
