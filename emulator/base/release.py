@@ -67,8 +67,10 @@ class Release:
     """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE."""
     tells_stable_offset_to_all: bool = True
     """Fetch has the last stable offset whatever the isolation level; else -1 if uncommitted."""
+    lists_aborted_of_unknown: bool = True
+    """An unknown partition has an empty list of aborted transactions in Fetch; else null."""
     leaves_out_cut_batches: bool = True
-    """A read for an old client in which no batch is whole is empty; else filled to its length."""
+    """A read for an old client in which no batch is whole is empty; else as it is stored."""
     refuses_empty_conversions: bool = True
     """Without down-conversion a read of nothing is refused, too; and a refusal has null records."""
     lists_offsets_entry_by_entry: bool = False

@@ -61,7 +61,7 @@ def records(asking: Authorization, request: Any) -> Verdict:
     if refusal is not None:
         return refusal
     try:
-        check_member(cluster, request.group_id, request.member_id)
+        check_member(asking.cluster, request.group_id, request.member_id)
     except Refused:
         return None
     level = max(levels(type(request), asking.version))

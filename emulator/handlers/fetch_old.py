@@ -52,8 +52,10 @@ def as_old(
         return answer
     magic = 1 if version >= _MAGIC_1_SINCE else 0
     try:
-        fills = not release.leaves_out_cut_batches
-        records = down_convert_later(answer.records, magic, offset, DECOMPRESSED_MAX, fills=fills)
+        keeps_cut = not release.leaves_out_cut_batches
+        records = down_convert_later(
+            answer.records, magic, offset, DECOMPRESSED_MAX, keeps_cut=keeps_cut
+        )
         answer.records = cast(Buffer, records)
     except OSError:
         return failed(Error.KAFKA_STORAGE_ERROR)

@@ -138,6 +138,8 @@ class FetchRun:
             except Refused as refused:
                 error = self._error_of(wanted, refused.error)
                 answer = _failed(self.call.version, wanted.partition, error, None)
+                if not self.cluster.release.lists_aborted_of_unknown:
+                    answer.aborted_transactions = None
                 self.unknown.append((wanted, answer))
 
     def _error_of(self, wanted: Wanted, error: Error) -> Error:
@@ -372,6 +374,8 @@ def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error
     for topic in answer.responses if cluster.release.failed_fetch_has_null_records else ():
         for partition in topic.partitions:
             partition.records = None
+            if not cluster.release.lists_aborted_of_unknown:
+                partition.aborted_transactions = None
     return answer
 
 

@@ -36,7 +36,7 @@ CHANGED = """
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
-3.3  leaves_out_cut_batches refuses_empty_conversions
+3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""

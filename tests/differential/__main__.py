@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> int:
         config = config_of(release)
         with RealKafka(real_version, config) as real, EmulatedBroker(config, release) as ours:
             engine = Engine(real, ours, release=release_named(release))
-            run = Run(engine, partial(print, flush=True))
+            run = Run(engine, partial(print, flush=True), shrinks=not given.keep)
             if not given.drawn:
                 run.cases(cases_named(run.engine.served, given.case))
             if not given.case:
@@ -111,7 +111,7 @@ def _by_users(given: argparse.Namespace) -> int:
         real = SecuredKafka(users)
         with real, SecuredEmulator(users) as ours:
             engine = SecuredEngine(real, ours)
-            run = Run(engine, partial(print, flush=True))
+            run = Run(engine, partial(print, flush=True), shrinks=not given.keep)
             seeds = range(given.seed, given.seed + given.seeds)
             run.cases((security.draw(seed, engine.served) for seed in seeds), are_drawn=True)
             return run.report(is_whole=False)

@@ -56,11 +56,14 @@ def down_convert(stored: Buffer, magic: int, fetch_offset: int, limit: int = LIM
 
 
 def down_convert_later(
-    stored: Part, magic: int, fetch_offset: int, limit: int = LIMIT, *, fills: bool = False
+    stored: Part, magic: int, fetch_offset: int, limit: int = LIMIT, *, keeps_cut: bool = False
 ) -> Buffer | Stored:
     """Like `down_convert`, but of what is stored in a file only what has to be converted first is
-    at once, and the rest when it is sent. Raises OSError, too."""
-    converted = DownConverted(stored, magic, fetch_offset, limit, fills=fills)
+    at once, and the rest when it is sent. `keeps_cut`: a batch that is not whole stays as it is, if
+    there is no other, as before 3.0; else nothing of it is left. Raises OSError, too."""
+    if keeps_cut and not _entry_at(stored, 0):
+        return stored
+    converted = DownConverted(stored, magic, fetch_offset, limit)
     if isinstance(stored, BUFFERS) or len(converted) <= JOINED:
         return b"".join(converted.pieces())
     return converted
@@ -71,11 +74,8 @@ class DownConverted:
 
     __slots__ = ("_arguments", "_at", "_first", "_length", "_piece", "_rest", "_second", "_stored")
 
-    def __init__(
-        self, stored: Part, magic: int, fetch_offset: int, limit: int, *, fills: bool = False
-    ) -> None:
-        """Converts what comes first. `fills`: where no batch is whole there is filling as long as
-        what was read, as brokers before 3 sent. Raises Refused, OSError."""
+    def __init__(self, stored: Part, magic: int, fetch_offset: int, limit: int) -> None:
+        """Converts what comes first. Raises Refused, OSError."""
         self._stored = stored
         self._arguments = magic, fetch_offset, limit
         self._first: Buffer = b""
@@ -88,7 +88,7 @@ class DownConverted:
                 self._second = self._second or position
         except WireError:
             raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
-        self._length = max(len(stored), len(self._first)) if self._first or fills else 0
+        self._length = max(len(stored), len(self._first)) if self._first else 0
         if self._second and not self._first:
             self._length = _FILLER.size
         self._at = 0
