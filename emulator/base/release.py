@@ -63,6 +63,9 @@ class Release:
     """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
     """The answer to a fetch that is refused as a whole has null records, not empty ones."""
+    answers_empty_sets: bool = True
+    """Produce with no whole entry, or with damage in its place, is refused; else the connection is
+    closed."""
     names_invalid_records: bool = True
     """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE."""
     tells_stable_offset_to_all: bool = True

@@ -181,6 +181,9 @@ def _in_slices(
                 yield
             some = asked.partition_data[first : first + _PARSED_A_SLICE]
             _add_sent(sent, cluster, call, asked, some)
+    if not cluster.release.answers_empty_sets and not all(each.data.begins() for each in sent):
+        call.close()
+        return NO_REPLY
     refusals = _refusals(cluster, call, request, sent)
     answers: list[Answered] = []
     for number, entries in enumerate(_by_partition(sent), 1):

@@ -85,6 +85,11 @@ class Produced:
         except Refused as refused:
             self.problem = refused
 
+    def begins(self) -> bool:
+        """Whether there is a first entry, whole and of a magic that is known."""
+        view = memoryview(self.data if self.data is not None else b"")
+        return self.damage is None and _entry(view, 0)[0] is not None
+
 
 def _check_codec(codec: int, version: int) -> None:
     """Versions before zstd refuse it here. Raises Refused."""

@@ -37,6 +37,7 @@ CHANGED = """
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
+2.8  answers_empty_sets
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""

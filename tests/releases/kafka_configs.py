@@ -9,7 +9,7 @@ from functools import cache
 from html import unescape
 from typing import NamedTuple
 
-from odradek.compat.java.jars import classpath, jars, java
+from odradek.compat.java.jars import classpath, jars, java, numbers
 
 _BROKER = ("kafka.server.KafkaConfig",)
 _TOPIC = ("org.apache.kafka.storage.internals.log.LogConfig", "kafka.log.LogConfig")
@@ -17,6 +17,9 @@ _TAG = re.compile(r"<[^>]*>")
 _MODES = {"cluster-wide": "cluster", "per-broker": "broker"}
 _HINT = re.compile(r"^(-?[0-9.]+) \(.*\)$")
 _RANGE = re.compile(r"\[(-?[0-9.]+)?,?\.\.\.(?:,(-?[0-9.]+))?\]")
+_NEXT_PRINTED = "3.6.2"
+_UNPRINTED = ("local.retention.bytes", "local.retention.ms", "remote.storage.enable")
+"""Configs of topics that 3.3 has, and shows, and does not print."""
 _DOTTED = ("0.8.0", "0.8.1")
 
 
@@ -40,7 +43,9 @@ def broker_configs(version: str) -> dict[str, Config]:
 def topic_configs(version: str) -> dict[str, Config]:
     """Those of a topic, by name."""
     # Any of them may be changed at run time, and no page says so.
-    printed = _printed(version, _TOPIC)
+    printed = dict(_printed(version, _TOPIC))
+    if (3, 0) <= numbers(version) < (3, 6):
+        printed |= {name: topic_configs(_NEXT_PRINTED)[name] for name in _UNPRINTED}
     return {name: each._replace(mode="cluster") for name, each in printed.items()}
 
 
