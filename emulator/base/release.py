@@ -72,6 +72,14 @@ class Release:
     """Fetch has the last stable offset whatever the isolation level; else -1 if uncommitted."""
     lists_aborted_of_unknown: bool = True
     """An unknown partition has an empty list of aborted transactions in Fetch; else null."""
+    takes_broker_times: bool = True
+    """Messages of old producers that claim the broker's time (LogAppendTime) are taken; else
+    INVALID_TIMESTAMP."""
+    refuses_unknown_timestamps: bool = True
+    """ListOffsets of a negative timestamp that its version does not know is UNSUPPORTED_VERSION;
+    else it is a time like any other."""
+    caps_min_insync_replicas: bool = True
+    """min.insync.replicas counts no more replicas than a partition has."""
     leaves_out_cut_batches: bool = True
     """A read for an old client in which no batch is whole is empty; else as it is stored."""
     refuses_empty_conversions: bool = True
@@ -87,8 +95,8 @@ class Release:
     """Groups are resources with configs."""
     shows_brokers_values_of_groups: bool = True
     """A described config that a group does not set has the brokers' value; else its own default."""
-    knows_malformed_share_members: bool = True
-    """ShareFetch and ShareAcknowledge of a member whose id is none are INVALID_REQUEST; else
+    refuses_share_fetches_without_group: bool = True
+    """ShareFetch and ShareAcknowledge without a group are INVALID_REQUEST; else
     UNKNOWN_SERVER_ERROR."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""

@@ -41,7 +41,7 @@ def as_old(
 
     Raises Refused(UNKNOWN_SERVER_ERROR) for damage: then the whole request has failed.
     """
-    failed = partial(_failed, answer, None if release.refuses_empty_conversions else b"")
+    failed = partial(_failed, answer, release)
     if config.compression_type == "zstd":
         return failed(Error.UNSUPPORTED_COMPRESSION_TYPE)
     if version >= BATCHES_SINCE:
@@ -66,11 +66,11 @@ def as_old(
     return answer
 
 
-def _failed(answer: Answered, records: Buffer | None, error: Error) -> Answered:
+def _failed(answer: Answered, release: Release, error: Error) -> Answered:
     return Answered(
         partition_index=answer.partition_index,
         error_code=error,
         high_watermark=-1,
-        records=records,
-        aborted_transactions=[],
+        records=None if release.refuses_empty_conversions else b"",
+        aborted_transactions=[] if release.lists_aborted_of_unknown else None,
     )

@@ -38,6 +38,8 @@ MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
+_FAR_BACK = -(1 << 62)
+"""A time before all others."""
 _SINCE = {
     LATEST: 0,
     EARLIEST: 0,
@@ -116,7 +118,8 @@ def _as_asked(
         if (name, asked.partition_index) in repeated:
             return _error(asked, Error.INVALID_REQUEST)
         try:
-            _check_known(asked.timestamp, call.version)
+            if cluster.release.refuses_unknown_timestamps:
+                _check_known(asked.timestamp, call.version)
             if not is_known:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             return _find(cluster, call, request, name, asked)
@@ -151,7 +154,10 @@ def _find(
 ) -> Found:
     timestamp, node_id = asked.timestamp, call.connection.node_id
     if timestamp < LATEST:
-        _check_known(timestamp, call.version)
+        if cluster.release.refuses_unknown_timestamps:
+            _check_known(timestamp, call.version)
+        elif timestamp < _before_all(cluster):
+            timestamp = _FAR_BACK
     partition = cluster.partition(name, asked.partition_index)
     leader_only = request.replica_id != DEBUGGER
     partition.check_read(node_id, asked.current_leader_epoch, leader_only=leader_only)
@@ -183,6 +189,12 @@ def _is_beyond(partition: Partition, timestamp: int, offset: int) -> bool:
     if not entries or partition.high_watermark >= entries[-1].start_offset:
         return False
     return timestamp == LATEST or (timestamp not in (EARLIEST, EARLIEST_LOCAL) and offset < 0)
+
+
+def _before_all(cluster: Cluster) -> int:
+    """The least timestamp that means something else than a time, in releases that refuse none."""
+    _, last = cluster.release.advertised[ListOffsetsRequest.api_key]
+    return MAX_TIMESTAMP if last >= _SINCE[MAX_TIMESTAMP] else EARLIEST
 
 
 def _check_known(timestamp: int, version: int) -> None:

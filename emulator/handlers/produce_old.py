@@ -71,4 +71,5 @@ def _rules(config: TopicConfig) -> Rules:
         before_max_ms=config.timestamp_before_max_ms,
         after_max_ms=config.timestamp_after_max_ms,
         is_compacted=config.is_compacted,
+        takes_broker_times=config.broker.release.takes_broker_times,
     )

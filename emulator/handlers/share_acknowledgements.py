@@ -10,7 +10,6 @@ for it; meanwhile nothing has become of it. (A real broker varies these times by
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -30,7 +29,6 @@ _EXHAUSTED = (
 )
 
 RENEWALS_SINCE = 2
-_LONGEST_UUID = 24
 _LONGEST_MEMBER_ID = 36
 
 
@@ -60,23 +58,13 @@ def has_share_groups(cluster: Cluster) -> bool:
 
 
 def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) -> str:
-    """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, UNKNOWN_SERVER_ERROR
-    in releases where a member's id is a UUID."""
-    if not cluster.release.knows_malformed_share_members and not _is_uuid(member_id):
-        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, or, in older releases
+    for none, UNKNOWN_SERVER_ERROR."""
     if group_id is None:
-        raise Refused(Error.INVALID_REQUEST)
+        is_known = cluster.release.refuses_share_fetches_without_group
+        raise Refused(Error.INVALID_REQUEST if is_known else Error.UNKNOWN_SERVER_ERROR)
     check_member_id(member_id)
     return group_id
-
-
-def _is_uuid(text: str | None) -> bool:
-    if text is None or len(text) > _LONGEST_UUID:
-        return False
-    try:
-        return len(urlsafe_b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4))) == 16
-    except ValueError:
-        return False
 
 
 def check_member_id(member_id: str | None) -> None:

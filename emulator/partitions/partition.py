@@ -198,7 +198,10 @@ class Partition:
     def check_in_sync(self) -> None:
         """Raises Refused(NOT_ENOUGH_REPLICAS) for a record that all are to acknowledge."""
         in_sync = len(self.isr)
-        if in_sync < self.topic.config.min_insync_replicas and in_sync < self.least_in_sync:
+        config = self.topic.config
+        if in_sync < config.min_insync_replicas and (
+            in_sync < self.least_in_sync or not config.broker.release.caps_min_insync_replicas
+        ):
             raise Refused(Error.NOT_ENOUGH_REPLICAS)
 
     def check_replica(self, node_id: int) -> None:

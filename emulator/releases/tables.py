@@ -26,7 +26,7 @@ NAMES = tuple(_NAMES_TEXT.split())
 """Every release, the newest first."""
 CHANGED = """
 4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
-4.3  shows_brokers_values_of_groups knows_malformed_share_members
+4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
@@ -35,6 +35,7 @@ CHANGED = """
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
+3.6  takes_broker_times refuses_unknown_timestamps caps_min_insync_replicas
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 2.8  answers_empty_sets

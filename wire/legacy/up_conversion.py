@@ -64,6 +64,8 @@ class Rules(NamedTuple):
     after_max_ms: int = _LONGEST_MS
     """How long before and after `now` a timestamp may be."""
     is_compacted: bool = False
+    takes_broker_times: bool = True
+    """Messages that claim the broker's time (attribute bit 3) are taken, with their own."""
 
 
 def produced_magic(data: Buffer) -> int | None:
@@ -225,7 +227,10 @@ def _problem(
     if not rules.log_append_time and timestamp != NO_TIMESTAMP:
         early = wrapped(now - timestamp) > rules.before_max_ms
         late = wrapped(timestamp - now) > rules.after_max_ms
-        return Error.INVALID_TIMESTAMP if early or late else None
+        if early or late:
+            return Error.INVALID_TIMESTAMP
+        if rules.takes_broker_times:
+            return None
     if not claims_append:
         return None
     read_key_and_value(buf, entry)  # as a broker does, which names the message in its refusal

@@ -12,12 +12,14 @@ from odradek.wire import Request
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 from ..engine.compare import Difference
 from ..engine.results import api_name
-from .allowance import Allowed
+from .allowance import Allowed, are_lists
 
 _SCALA = re.compile(r"(?:Hash)?Set\(([^)]*)\)")
+_ORDERED = ("topics.topic", "topics.partitions.partition")
 _OF_ZOOKEEPER = "results.configs.zookeeper."
 
 
@@ -42,7 +44,21 @@ ALLOWED_BEFORE_4_3: tuple[Allowed, ...] = tuple(
     )
     for request in (AlterConfigsRequest, IncrementalAlterConfigsRequest)
 )
+
+
+def _is_of_a_map(request: Request, difference: Difference) -> bool:
+    return are_lists(request, difference) or difference.place in _ORDERED
+
+
 ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
+    Allowed(
+        "OffsetForLeaderEpoch is answered in the order of a map",
+        OffsetForLeaderEpochRequest,
+        "*",
+        "each partition once, whatever was asked first; the emulator follows 4.3",
+        _is_of_a_map,
+        ends=True,
+    ),
     Allowed(
         "where ZooKeeper is",
         DescribeConfigsRequest,
