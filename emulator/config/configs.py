@@ -50,6 +50,8 @@ class BrokerConfig:
         self._is_settable = tables.is_settable
         self.gone = tables.gone
         """Of the definitions those that are not there for users."""
+        self.known = {n: row for n, row in tables.broker.items() if n not in tables.gone}
+        """The definitions that are there for users."""
         self._gone_topic = tables.gone_topic
         self.gone_group = tables.gone_group
         """Configs of groups that the release lacks."""
@@ -126,7 +128,7 @@ class BrokerConfig:
         known = {
             name: text
             for name, text in texts.items()
-            if name in self.definitions and self.definitions[name].mode
+            if name in self.known and self.known[name].mode
         }
         one_broker = resource != ALL_BROKERS
         check_change(
@@ -135,7 +137,7 @@ class BrokerConfig:
             lambda: self._resolved({self.node if one_broker else ALL_BROKERS: known}),
             one_broker=one_broker,
             data_dir=data_dir,
-            definitions=self.definitions,
+            definitions=self.known,
         )
 
     @cached_property

@@ -44,7 +44,7 @@ def describe_all_brokers(config: BrokerConfig) -> list[Row]:
     """What is set at run time for all brokers."""
     texts = config.dynamic.get(ALL_BROKERS, {})
     layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
-    known = [definition for name, definition in config.definitions.items() if name in texts]
+    known = [definition for name, definition in config.known.items() if name in texts]
     rows = [_broker_row(definition, layers, config) for definition in known]
     rows += _other_rows(layers, config)
     dynamic = Source.DYNAMIC_DEFAULT_BROKER
@@ -185,8 +185,9 @@ def _other_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
     """What is set under names that no table has: of a listener, looked for at the broker, too; else
     Kafka does not know it, and it might be a secret: its value stays hidden."""
     rows = []
+    at_run_time = {name for texts in config.dynamic.values() for name in texts}
     for name in dict.fromkeys(name for _, texts in layers for name in texts):
-        if name in config.definitions:
+        if name in config.known or (name in config.gone and name not in at_run_time):
             continue
         of_broker = config.definitions.get(config_of(name))
         own = (of_broker or _UNKNOWN)._replace(name=name, default=None, mode="")

@@ -25,8 +25,6 @@ _MEMBER_EPOCHS_SINCE = 9
 _WITH_EPOCHS = (
     "assigned_partitions",
     "partitions_pending_revocation",
-    "active_tasks",
-    "active_tasks_pending_revocation",
 )
 """Fields of what members have, with the epochs in which it came."""
 
@@ -65,8 +63,8 @@ class ModernGroup(Generic[M, T]):
     expires_when_empty = True
     offsets_may_expire = True  # of topics that are not read
     offsets_expire_since: int | None = None  # each commit
-    counts_epochs_from_1 = False
-    """In every release."""
+    counts_epochs_from_1 = keeps_epochs = False
+    """In every release, whatever its other groups do."""
     rebalances = True
     """Whether its members give up what others are to get."""
     changes: ClassVar[str] = ""
@@ -76,9 +74,8 @@ class ModernGroup(Generic[M, T]):
         self.group_id = group_id
         self.settings = settings
         self.view = topics
-        is_from_1 = self.counts_epochs_from_1 or settings.counts_epochs_from_1
-        first = FIRST_EPOCH if is_from_1 else 0
-        self.epoch = first
+        first = FIRST_EPOCH if settings.counts_epochs_from_1 else 0
+        self.epoch = FIRST_EPOCH if self.counts_epochs_from_1 else first
         self.metadata_hash = 0
         self.target_epoch = first
         self.target_timestamp = 0
@@ -181,7 +178,7 @@ class ModernGroup(Generic[M, T]):
             # The member may not know its newer epoch yet: what it has had since the epoch in the
             # request may be committed.
             given = None
-            if self.settings.keeps_epochs_of_partitions:
+            if self.settings.keeps_epochs_of_partitions or self.keeps_epochs:
                 given = self.given_in(member, commit)
             if given is None or request.generation < given:
                 raise Refused(stale)

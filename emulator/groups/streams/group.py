@@ -58,7 +58,7 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
     records = RECORDS
     member_class = StreamsMember
     changes = "a member, its topics, or its standbys changed"
-    counts_epochs_from_1 = True
+    counts_epochs_from_1 = keeps_epochs = True
 
     def __init__(self, group_id: str, settings: GroupSettings, topics: TopicsView) -> None:
         super().__init__(group_id, settings, topics)
