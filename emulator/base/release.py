@@ -63,6 +63,9 @@ class Release:
     """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
     """The answer to a fetch that is refused as a whole has null records, not empty ones."""
+    walks_produced_batches: bool = True
+    """Produce looks at every batch of a request for producers first, and what cannot be looked at
+    refuses all of it; else each partition is judged by itself."""
     answers_empty_sets: bool = True
     """Produce with no whole entry, or with damage in its place, is refused; else the connection is
     closed."""
@@ -120,6 +123,8 @@ class Release:
     """A member that is described has what it has not given up yet, too."""
     refuses_unknown_coordinators: bool = True
     """FindCoordinator of an unknown type is INVALID_REQUEST; else UNKNOWN_SERVER_ERROR."""
+    lists_only_asked_directories: bool = True
+    """DescribeLogDirs has the topics asked for; else the others, too, without partitions."""
     creates_topics_unknown: bool = True
     """A topic that Metadata creates is at first UNKNOWN_TOPIC_OR_PARTITION; else
     LEADER_NOT_AVAILABLE."""

@@ -47,7 +47,7 @@ def describe_log_dirs(
                         partitions=[_replica(cluster, name, index) for index in indexes],
                     )
                     for name, indexes in _asked(cluster, call.node_id, request).items()
-                    if indexes
+                    if indexes or not cluster.release.lists_only_asked_directories
                 ],
                 total_bytes=total_bytes,
                 usable_bytes=usable_bytes,
@@ -69,6 +69,12 @@ def _asked(cluster: Cluster, node_id: int, request: DescribeLogDirsRequest) -> d
             for topic in cluster.topics
         }
     asked: dict[str, dict[int, None]] = {}
+    if not cluster.release.lists_only_asked_directories:
+        asked = {
+            topic.name: {}
+            for topic in cluster.topics
+            if any(node_id in each.replicas for each in topic.partitions)
+        }
     for each in request.topics:
         topic = cluster.topics.get(each.topic)
         found = asked.setdefault(each.topic, {})

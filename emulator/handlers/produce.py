@@ -222,7 +222,8 @@ def _check_beforehand(
 
 def _refusals(cluster: Cluster, call: Call, request: ProduceRequest, sent: list[Sent]) -> Refusals:
     """What is refused before anything is appended."""
-    refused = _refusal_of_all(call, request, sent)
+    walks = cluster.release.walks_produced_batches
+    refused = _refusal_of_all(call, request, sent, walks=walks)
     if refused is None and request.transactional_id is not None:
         try:
             return None, _not_admitted(cluster, call, sent, request.transactional_id)
@@ -462,10 +463,13 @@ def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
     return cluster.brokers[call.node_id].topic_config(topic)
 
 
-def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Refused | None:
-    """Why all of a request is refused, whatever its partitions."""
+def _refusal_of_all(
+    call: Call, request: ProduceRequest, sent: list[Sent], *, walks: bool
+) -> Refused | None:
+    """Why all of a request is refused, whatever its partitions. `walks`: also for what is found
+    when every batch is looked at."""
     if call.version < BATCHES_SINCE:
-        known = (each.data for each in sent if each.partition is not None)
+        known = (each.data for each in sent if walks and each.partition is not None)
         return refusal_of_all((each.data for each in sent), known)
     for each in sent:
         if each.data.damage is not None:
@@ -475,7 +479,7 @@ def _refusal_of_all(call: Call, request: ProduceRequest, sent: list[Sent]) -> Re
                 return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             break
     for each in sent:
-        if each.partition is not None and _breaks_it(each.data):
+        if walks and each.partition is not None and _breaks_it(each.data):
             return BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     return None
 
