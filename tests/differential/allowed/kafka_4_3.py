@@ -54,7 +54,9 @@ def _names_unknown_ids(request: FetchRequest, difference: Difference) -> bool:
 def _unknown_ids(request: FetchRequest) -> list[bytes]:
     """The ids that belong to no topic, once for each partition."""
     topics = request.topics
-    return [t.topic_id for t in topics if t.topic_id[:15] == bytes(15) for _ in t.partitions]
+    ids = [t.topic_id for t in topics for _ in t.partitions]
+    # The ids of topics that are there are symbols until a request is sent.
+    return [each for each in ids if isinstance(each, bytes) and each[:15] == bytes(15)]
 
 
 def _is_documentation(request: DescribeConfigsRequest, difference: Difference) -> bool:
