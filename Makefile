@@ -100,7 +100,7 @@ table: $(READY)  ## The README's table of clients, from a run of the client test
 clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info
 
-$(READY): pyproject.toml wire/_scan.c
+$(READY): pyproject.toml setup.py wire/_scan.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,dev]'

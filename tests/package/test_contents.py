@@ -38,7 +38,9 @@ def test_the_wheel_has_the_packages_and_no_more(plain: Path) -> None:
     assert {name for name in code if name.endswith(".py")} == wanted
     others = {name for name in code if not name.endswith(".py")}
     assert {Path(name).suffix or Path(name).name for name in others} == {
-        *(".typed", ".java", ".html", ".css", ".js"),  # the page of the control API
+        *(".typed", ".java"),
+        ".tsv",  # the tables of releases
+        *(".html", ".css", ".js"),  # the page of the control API
     }
     assert "odradek/py.typed" in others
     about = {name.partition(".dist-info/")[2] for name in names - code}
