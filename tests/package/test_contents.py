@@ -53,7 +53,7 @@ def test_the_sdist_has_what_is_built_from_and_what_packagers_need(sdist: Path) -
     assert names >= sources((*PACKAGES, "tests"))
     assert names >= {str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")}
     top = {name for name in names if "/" not in name}
-    files = {"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile"}
+    files = {"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "setup.py"}
     assert top == files | {"MANIFEST.in", "PKG-INFO", "pyproject.toml", "setup.cfg"}
     assert "wire/_scan.c" in names
     tops = {name.partition("/")[0] for name in names - top}
