@@ -124,6 +124,8 @@ def twin_of(kafka: K, state: Snapshot) -> K:
     twin._rules = Rules()
     twin._journal = Journal(twin._clock, kafka._journal.most)
     twin._listening, twin._advertised = Listening(kafka._listening.host, 0), None
+    if kafka._zookeeper_port is not None:
+        twin._zookeeper_port = 0
     if kafka._listens_by_config:
         from ..security.initial_users import free_ports
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -77,7 +78,7 @@ def value_of(data: bytes | None) -> dict[str, Any]:
     """What a node's JSON says. Raises Unreadable."""
     try:
         found = json.loads(data or b"")
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Unreadable("it is not JSON") from None
     if not isinstance(found, dict):
         raise Unreadable("it is no JSON object")
@@ -88,8 +89,17 @@ def is_same(data: bytes | None, value: Any) -> bool:
     """Whether a node's JSON says this already, written as it may be."""
     try:
         return bool(json.loads(data or b"null") == value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
+
+
+def epoch_of(data: bytes | None) -> int | None:
+    """The controller's epoch that a partition's state has; None where a client has spoilt it."""
+    try:
+        found = value_of(data).get("controller_epoch")
+    except Unreadable:
+        return None
+    return found if isinstance(found, int) else None
 
 
 # Brokers
@@ -196,7 +206,7 @@ def assignment_of(data: bytes | None) -> dict[int, list[int]]:
     partitions = value_of(data).get("partitions")
     try:
         found = {int(index): list(map(int, each)) for index, each in (partitions or {}).items()}
-    except (AttributeError, TypeError, ValueError):
+    except (AttributeError, OverflowError, TypeError, ValueError):
         raise Unreadable("its partitions are no lists of brokers") from None
     if sorted(found) != list(range(len(found))) or not found:
         raise Unreadable("its partitions are not numbered from 0 on")
@@ -211,7 +221,7 @@ def partitions_of(data: bytes | None) -> list[tuple[str, int, list[int]]]:
             (str(each["topic"]), int(each["partition"]), list(map(int, each.get("replicas", ()))))
             for each in value_of(data)["partitions"]
         ]
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         raise Unreadable("it has no list of partitions") from None
 
 
@@ -292,6 +302,8 @@ def quota_values(configs: Mapping[str, str], before: Iterable[str]) -> dict[str,
         found = {k: float(text) for k, text in configs.items() if k not in _MECHANISMS}
     except ValueError:
         raise Unreadable("a quota is no number") from None
+    if not all(map(isfinite, found.values())):
+        raise Unreadable("a quota is no finite number")
     return {**dict.fromkeys(before), **found}
 
 

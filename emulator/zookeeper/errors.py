@@ -13,6 +13,7 @@ class Code(IntEnum):
     MARSHALLING_ERROR = -5
     UNIMPLEMENTED = -6
     BAD_ARGUMENTS = -8
+    API_ERROR = -100
     NO_NODE = -101
     NO_AUTH = -102
     BAD_VERSION = -103
@@ -24,7 +25,6 @@ class Code(IntEnum):
     AUTH_FAILED = -115
     NO_WATCHER = -121
     RECONFIG_DISABLED = -123
-    QUOTA_EXCEEDED = -125
 
 
 class KeeperError(Exception):

@@ -19,10 +19,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..base.logger import log
 from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 from . import contents as at
 from .contents import text_of
-from .tree import Create, Delete, Mode, SetData, Who, parent_of
+from .errors import KeeperError
+from .tree import NOBODY, Create, Delete, Mode, SetData, Who, parent_of
 from .writes import Writes
 
 if TYPE_CHECKING:
@@ -96,18 +98,24 @@ class Registry:
             self.is_writing = before
 
     def put(self, path: str, data: bytes | None, owner: int = 0) -> None:
-        """Have a node with this data, and those above it. Raises KeeperError if there are too
-        many."""
+        """Have a node with this data, and those above it."""
+        node = self.tree.nodes.get(path)
+        if node is not None:
+            if data is not None and node.data != data:
+                self._do(SetData(path, data))
+            return
+        if (above := parent_of(path)) not in self.tree.nodes:
+            self.put(above, None)
+        mode = Mode.EPHEMERAL if owner else Mode.PERSISTENT
+        self._do(Create(path, data, mode), Who(owner))
+
+    def _do(self, operation: Create | Delete | SetData, who: Who = NOBODY) -> None:
+        """What a client has put in the way is logged: metadata changes all the same."""
         with self._own():
-            node = self.tree.nodes.get(path)
-            if node is not None:
-                if data is not None and node.data != data:
-                    self.tree.apply(SetData(path, data))
-                return
-            if (above := parent_of(path)) not in self.tree.nodes:
-                self.put(above, None)
-            mode = Mode.EPHEMERAL if owner else Mode.PERSISTENT
-            self.tree.apply(Create(path, data, mode), Who(owner))
+            try:
+                self.tree.apply(operation, who)
+            except KeeperError as error:
+                log.warning("ZooKeeper: %s is not as it should be: %s", operation.path, error)
 
     def put_value(self, path: str, value: Mapping[str, Any]) -> None:
         """Have a node that says this, in whatever spelling."""
@@ -116,11 +124,12 @@ class Registry:
 
     def remove(self, path: str) -> None:
         """A node goes, and all below it."""
-        for name in self.tree.children(path):
-            self.remove(f"{path}/{name}")
-        if path in self.tree.nodes:
-            with self._own():
-                self.tree.apply(Delete(path))
+        below = [path]
+        for each in below:
+            below += [f"{each}/{name}" for name in self.tree.children(each)]
+        for each in reversed(below):
+            if each in self.tree.nodes:
+                self._do(Delete(each))
 
     # Brokers and the controller
 
@@ -149,8 +158,7 @@ class Registry:
                 value, path = at.broker_node(node, self.cluster.release, now), f"{at.IDS}/{node_id}"
                 self.put(path, text_of(value), session.session_id)
                 if at.moves_partitions(self.cluster.release):  # once more, when it is ready
-                    with self._own():
-                        self.tree.apply(SetData(path, text_of(value)))
+                    self._do(SetData(path, text_of(value)))
         if self._leader != self._controller or at.CONTROLLER not in self.tree.nodes:
             self.elect()
 
@@ -214,11 +222,10 @@ class Registry:
         """The configs of an entity, and that they have changed."""
         self.put_value(f"{at.CONFIG}/{path}", at.config_node(texts))
         if not self.is_told:
+            self.put(at.CHANGES, None)
             self._purge()
-            with self._own():
-                notice = text_of(at.change_node(path))
-                name = f"{at.CHANGES}/config_change_"
-                self.tree.apply(Create(name, notice, Mode.PERSISTENT_SEQUENTIAL))
+            notice, name = text_of(at.change_node(path)), f"{at.CHANGES}/config_change_"
+            self._do(Create(name, notice, Mode.PERSISTENT_SEQUENTIAL))
 
     def _purge(self) -> None:
         """Notifications that are old go when there is a new one."""
@@ -243,10 +250,9 @@ class Registry:
     def _show_state(self, topic: TopicImage, index: int) -> None:
         path, partition = at.state_path(topic.name, index), topic.partitions[index]
         before = self.tree.get(path)
-        if before is not None:
-            epoch = at.value_of(before)["controller_epoch"]
-            if at.is_same(before, at.state_node(partition, epoch)):
-                return
+        epoch = at.epoch_of(before)
+        if epoch is not None and at.is_same(before, at.state_node(partition, epoch)):
+            return
         self.put(path, text_of(at.state_node(partition, max(self.epoch, 1))))
 
     def _topic_removed(self, name: str) -> None:

@@ -11,9 +11,9 @@ The rules (ZooKeeper's, as its DataTree and PrepRequestProcessor of 3.5 have the
 - Of a transaction of several operations that is refused, those before the one that is to blame say
   OK, and those after it RUNTIME_INCONSISTENCY.
 
-Bounded: so many nodes and bytes as `Limits` says; beyond that a creation is QUOTA_EXCEEDED, which
-ZooKeeper has for quotas from 3.7 on. Not emulated: quotas of /zookeeper/quota; nodes with a time to
-live, which ZooKeeper answers with UNIMPLEMENTED as well, unless it is configured.
+Bounded: so many nodes and bytes as `Limits` says; beyond that what a client creates or makes longer
+is API_ERROR, which every client knows. Not emulated: quotas of /zookeeper/quota; nodes with a time
+to live, which ZooKeeper answers with UNIMPLEMENTED as well, unless it is configured.
 """
 
 from __future__ import annotations
@@ -161,7 +161,8 @@ Operation: TypeAlias = Create | Delete | SetData | SetAcl | Check
 
 
 class Who(NamedTuple):
-    """Who asks: a session, and the ids of its connection. Without ids everything is allowed."""
+    """Who asks: a session, and the ids of its connection. Without ids, which is the broker itself,
+    everything is allowed, and there are no limits."""
 
     session: int = 0
     ids: Collection[Id] | None = None
@@ -185,7 +186,7 @@ class Limits:
 
 DEFAULT_LIMITS = Limits()
 Change: TypeAlias = tuple[Event, str]
-_NOBODY = Who()
+NOBODY = Who()
 _Undo: TypeAlias = Callable[[], None]
 
 
@@ -228,14 +229,14 @@ class Tree:
 
     # Transactions
 
-    def apply(self, operation: Operation, who: Who = _NOBODY) -> Done:
+    def apply(self, operation: Operation, who: Who = NOBODY) -> Done:
         """Do one operation. Raises KeeperError."""
         found = self.transact([operation], who)[0]
         if isinstance(found, Code):
             raise KeeperError(found)
         return found
 
-    def transact(self, operations: Sequence[Operation], who: Who = _NOBODY) -> list[Done | Code]:
+    def transact(self, operations: Sequence[Operation], who: Who = NOBODY) -> list[Done | Code]:
         """Do all of these, or none of them: what each has done, or the code of each."""
         self.take_zxid()
         self._undo, self._changes = [], []
@@ -291,6 +292,9 @@ class Tree:
             case SetData():
                 _allow(node, acls.WRITE, who)
                 version = _next_version(node.version, operation.version)
+                more = len(operation.data or b"") - len(node.data or b"")
+                if who.ids is not None:
+                    self._reserve(more, nodes=0)
                 self._set_data(operation.path, node, operation.data, version)
             case SetAcl():
                 _allow(node, acls.ADMIN, who)
@@ -315,7 +319,8 @@ class Tree:
             raise KeeperError(Code.NODE_EXISTS)
         if parent.owner not in (0, CONTAINER_OWNER):
             raise KeeperError(Code.NO_CHILDREN_FOR_EPHEMERALS)
-        self._reserve(len(path) + len(create.data or b""))
+        if who.ids is not None:
+            self._reserve(len(path) + len(create.data or b""))
         owner = who.session if mode.is_ephemeral else 0
         owner = CONTAINER_OWNER if create.is_container else owner
         zxid, now = self.zxid, self._now()
@@ -366,7 +371,6 @@ class Tree:
 
     def _set_data(self, path: str, node: Node, data: bytes | None, version: int) -> None:
         more = len(data or b"") - len(node.data or b"")
-        self._reserve(more, nodes=0)
         self.size += more
         self._undo.append(lambda: self._grow(-more))
         self._set(node, data=data, version=version, mzxid=self.zxid, mtime=self._now())
@@ -380,7 +384,7 @@ class Tree:
     def _reserve(self, size: int, nodes: int = 1) -> None:
         limits = self._limits
         if len(self.nodes) + nodes > limits.nodes or (size > 0 and self.size + size > limits.bytes):
-            raise KeeperError(Code.QUOTA_EXCEEDED)
+            raise KeeperError(Code.API_ERROR)
 
     def _grow(self, size: int) -> None:
         self.size += size

@@ -23,12 +23,10 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.stored.cluster import MetadataRecord, RemoveUserScramCredentialRecord
 from ..base.logger import log
-from ..config.definition import ConfigError
 from ..metadata.config_changes import plan_broker_configs
 from ..replication.controller import PREFERRED
 from ..security.quotas import USER, entity_key, quota_records
 from . import contents as at
-from .contents import Unreadable
 from .tree import Change, Event
 
 if TYPE_CHECKING:
@@ -86,7 +84,7 @@ class Writes:
             work = self._waiting.pop(path)
             try:
                 work()
-            except (Refused, ConfigError, Unreadable) as error:
+            except (Refused, ValueError) as error:  # a ConfigError, what cannot be read
                 log.warning("ZooKeeper: what was written to %s is not done: %s", path, error)
         self._cluster.settle()
 
