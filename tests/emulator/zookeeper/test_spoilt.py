@@ -72,8 +72,8 @@ def test_topics_are_shown_when_clients_have_filled_the_tree(
     kafka: Emulator, zk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fill(_: object) -> None:
-        server = kafka._thread.serving.zookeeper  # type: ignore[union-attr]
-        tree = server.keeper.tree
+        thread: Any = kafka._thread
+        tree = thread.serving.zookeeper.keeper.tree
         tree._limits = Limits(nodes=len(tree.nodes))
 
     kafka.run(fill)
