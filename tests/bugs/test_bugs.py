@@ -10,6 +10,7 @@ from odradek.fixtures.promises.causes import CAUSES as KNOWN
 
 from tests.bugs.__main__ import BEGIN, END, merged, named, row, session
 from tests.bugs.catalogue import BUGS, CAUSES, Bug
+from tests.bugs.cost import restarts
 
 pytest.importorskip("confluent_kafka")
 QUICK = ("commit_before_processing", "partition_0_alone", "reads_uncommitted", "tombstones")
@@ -54,6 +55,13 @@ def test_rows_of_the_page_stay_but_for_what_was_tried() -> None:
     assert "not found | | | 1 of 2 |" in again
     assert "not found | | | 3 of 3 |" in again
     assert (again.startswith("above"), again.endswith("below")) == (True, True)
+
+
+@pytest.mark.slow
+def test_what_a_kill_costs_is_measured() -> None:
+    there, joined = restarts(3)
+    assert len(there) == len(joined) == 3
+    assert all(0 < first < second for first, second in zip(there, joined, strict=True))
 
 
 @pytest.mark.slow
