@@ -29,8 +29,12 @@ PIPELINE: dict[str, str] = {
 }
 """Verb -> what it does, in one line of `odradek --help`."""
 
-OTHERS = {"registry": "a schema registry in front of any Kafka"}
+OTHERS = {
+    "registry": "a schema registry in front of any Kafka",
+    "schemas": "subjects of a schema registry: list, show, register, check",
+}
 """The same of verbs that are no part of the pipeline."""
+_MODULES = {"registry": ".schema_registry.command", "schemas": ".schema_registry.console"}
 
 NEEDED = ("numpy", "pyarrow", "fastavro", "rich")
 """What every verb of the pipeline imports: the extra `odradek[pipeline]`."""
@@ -44,8 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return status
         if given and given[0] in PIPELINE:
             return _run(given[0], given[1:])
-        if given[:1] == ["registry"]:
-            return _ran("registry", import_module(".schema_registry.command", __package__), given)
+        if given and given[0] in _MODULES:
+            return _ran(given[0], import_module(_MODULES[given[0]], __package__), given)
         from .cli.main import main as broker_main
 
         return broker_main(given, {**PIPELINE, **OTHERS}, _complete)

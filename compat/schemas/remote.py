@@ -40,7 +40,7 @@ class RemoteRegistry:
         """A schema by its id. Raises NoSuchSchema, SchemaError."""
         if schema_id not in self._by_id:
             try:
-                told = self._ask(f"/schemas/ids/{schema_id}")
+                told = self.ask(f"/schemas/ids/{schema_id}")
                 self._by_id[schema_id] = _schema(told, schema_id)
             except NoSuchSchema:
                 self._by_id[schema_id] = None
@@ -51,18 +51,18 @@ class RemoteRegistry:
 
     def latest(self, subject: str) -> Schema:
         """The newest version of a subject. Raises NoSuchSchema, SchemaError."""
-        told = self._ask(f"/subjects/{quote(subject, safe='')}/versions/latest")
+        told = self.ask(f"/subjects/{quote(subject, safe='')}/versions/latest")
         return _schema(told, int(told["id"]))
 
     def referred(self, reference: Reference) -> Schema:
         """The schema that a reference means. Raises NoSuchSchema, SchemaError."""
         path = f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}"
-        told = self._ask(path)
+        told = self.ask(path)
         return _schema(told, int(told["id"]))
 
     def descriptor(self, schema_id: int) -> bytes:
         """Of a Protobuf schema, its FileDescriptorProto. Raises NoSuchSchema, SchemaError."""
-        told = self._ask(f"/schemas/ids/{schema_id}{_SERIALIZED}")
+        told = self.ask(f"/schemas/ids/{schema_id}{_SERIALIZED}")
         try:
             return b64decode(told["schema"], validate=True)
         except ValueError:
@@ -72,12 +72,13 @@ class RemoteRegistry:
 
     def register(self, subject: str, kind: str, text: str) -> Schema:
         """The schema under this subject, which is added if it is not there. Raises SchemaError."""
-        told = self._ask(
+        told = self.ask(
             f"/subjects/{quote(subject, safe='')}/versions", {"schemaType": kind, "schema": text}
         )
         return Schema(int(told["id"]), kind, text)
 
-    def _ask(self, path: str, body: object = None) -> Any:
+    def ask(self, path: str, body: object = None) -> Any:
+        """What the registry answers to a path. Raises NoSuchSchema, SchemaError."""
         data = None if body is None else json.dumps(body).encode()
         request = Request(self.url + path, data, self._headers)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -205,3 +206,29 @@ def test_a_stock_consumer_reads_the_topic() -> None:
         assert message is not None
         assert json.loads(message.key() or b"")["keytype"] == "SCHEMA"
         consumer.close()
+
+
+def test_subjects_are_shown_and_checked_in_the_shell(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good, bad = tmp_path / "a.avsc", tmp_path / "b.avsc"
+    good.write_text('{"type": "record", "name": "A", "fields": []}')
+    bad.write_text('"int"')
+    with registry() as served:
+
+        def said(*given: str, status: int = 0) -> str:
+            assert main(["schemas", *given, "--registry", served.url]) == status
+            out = capsys.readouterr()
+            return out.err if status and not out.out else out.out
+
+        assert said("register", "a", str(good)) == "a: id 1\n"
+        assert said("list").splitlines()[1].split() == ["a", "1", "1", "AVRO"]
+        assert json.loads(said("show", "a")) == json.loads(good.read_text())
+        assert said("check", "a", str(good)) == f"{good} may be the next version of a\n"
+        why = said("check", "a", str(bad), status=1)
+        assert "may not be the next version of a:" in why
+        assert "TYPE_MISMATCH" in why
+        assert "incompatible with an earlier schema" in said("register", "a", str(bad), status=1)
+        assert "Subject 'b' not found." in said("show", "b", status=1)
+        assert "a schema is a file of .avsc" in said("check", "a", "x.txt", status=1)
+        assert "check needs a schema" in said("check", "a", status=2)

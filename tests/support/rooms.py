@@ -262,7 +262,7 @@ ROOMS = {
         inside
         api
         server
-        command
+        command console
     """,
     "compat/spark": """
         connector class_archive connect session __main__
