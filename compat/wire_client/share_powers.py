@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ...emulator.share.acknowledging import release
+from ...emulator.share.acquiring import release
 from ...emulator.share.in_flight import InFlight, RecordState
 from ...emulator.share.share_partition import SharePartition
 from ...emulator.share.state import ShareKey

@@ -1,7 +1,7 @@
 """The group coordinator: groups of every type, their offsets, and `__consumer_offsets`.
 
-coordinators.py has one coordinator for each broker; coordinator.py puts its parts together, and
-offsets_topic.py is the topic that it writes to and is restored from. All types of group share
+coordinators.py has one coordinator for each broker; coordinator.py puts its parts together with the
+topic that it writes to and is restored from. All types of group share
 runtime.py (shards, writing, the timer), records.py (encoding), group.py (what is asked of any
 group) and topics_view.py. offsets/ keeps what is committed; classic/, consumer/ (KIP-848), share/
 (KIP-932) and streams/ (KIP-1071) each hold one type of group: its records, its calls, its state.

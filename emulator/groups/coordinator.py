@@ -8,29 +8,44 @@ record of their type comes.
 
 A coordinator has the groups of the partitions that its broker leads; coordinators.py decides which
 these are. Any other group it refuses with NOT_COORDINATOR.
+
+Its records are appended to `__consumer_offsets` of the cluster, and replayed from it: its memory
+holds nothing that the log does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from math import inf
+from typing import TYPE_CHECKING
 
+from ...storage.recovery.producer_replay import find_marker
+from ...wire import WireError
+from ...wire.batch import read_header
 from ...wire.errors import Error, Refused
+from ...wire.legacy.as_batches import read_logged
 from ...wire.records import Record as LoggedRecord
+from ...wire.records import build_batch
 from ..base.call import Call
+from ..base.java_order import partition_for
 from ..base.journal import Journal
+from ..base.logger import log
 from ..base.timers import Timers
+from ..config.internal_topics import CONSUMER_OFFSETS
 from .classic.calls import ClassicCalls
 from .classic.group import Answer
 from .group import EMPTY, GroupListing, existing
 from .offsets.calls import OffsetCalls, Removal
-from .records import LogEntry, Record, Replayed
+from .offsets.store import OffsetRecord
+from .records import LogEntry, Record, Replayed, TransactionEnd, encode
 from .runtime import Producer, Runtime, Shard, ShardState, random_uuid
 from .settings import ConfigsOf, GroupSettings
 from .topics_view import NoTopics, TopicsView
 
 if TYPE_CHECKING:
+    from ..cluster import Cluster
+    from ..partitions.partition import Topic
     from ..share.coordinators import ShareCoordinators
     from .consumer.calls import ConsumerCalls
     from .share.calls import ShareCalls
@@ -46,30 +61,13 @@ them."""
 _PART_OF = {record_type: part for part, types in _RECORD_TYPES.items() for record_type in types}
 
 
-class OffsetsTopic(Protocol):
-    """`__consumer_offsets`, as the coordinator uses it."""
-
-    @property
-    def name(self) -> str: ...
-
-    def append(
-        self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
-    ) -> None:
-        """Write records to the partition that keeps the group: see `Append`."""
-
-    def entries(
-        self, partition: int, decode: Callable[[LoggedRecord], Record | None]
-    ) -> Iterable[LogEntry]:
-        """What a partition's log holds, in order."""
-
-
 class Coordinator:
     """The groups of a broker. Its parts are created here, each with what it needs of the others."""
 
     def __init__(
         self,
         *,
-        topic: OffsetsTopic,
+        topic: ClusterOffsetsTopic,
         send: Callable[[Call, Answer], None],
         timers: Timers,
         now: Callable[[], int],
@@ -235,3 +233,69 @@ class Coordinator:
         for partition in list(self.shards):
             self.resign(partition)
         self.runtime.stop_timer()
+
+
+class ClusterOffsetsTopic:
+    """`__consumer_offsets` of a cluster, as `Coordinator` uses it."""
+
+    name = CONSUMER_OFFSETS
+
+    def __init__(self, cluster: Cluster, settings: GroupSettings) -> None:
+        self._cluster = cluster
+        self._settings = settings
+
+    def append(
+        self, group_id: str, records: Sequence[Record], producer: Producer | None = None, /
+    ) -> None:
+        """Write records to the partition that keeps the group. Raises Refused."""
+        topic = self._topic()
+        partition = topic.partitions[partition_for(group_id, self._settings.partitions)]
+        partition.check_in_sync()
+        now = self._cluster.clock.now()
+        # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
+        numbers_all = self._settings.numbers_group_records
+        has_sequence = numbers_all or isinstance(records[0], OffsetRecord)
+        batch = build_batch(
+            [encode(record, now) for record in records],
+            base_sequence=0 if has_sequence else -1,
+            producer_id=-1 if producer is None else producer.producer_id,
+            producer_epoch=-1 if producer is None else producer.epoch,
+            transactional=producer is not None,
+        )
+        if len(batch) > topic.config.max_message_bytes:
+            raise Refused(Error.MESSAGE_TOO_LARGE)
+        partition.append(batch, read_header(batch), now)
+
+    def entries(
+        self,
+        partition: int,
+        decode: Callable[[LoggedRecord], Record | None],
+        upto: float = inf,
+    ) -> Iterator[LogEntry]:
+        """What a partition's log holds below an offset, in order. A record that cannot be decoded
+        is named in the broker's log and skipped; a real broker would not load the partition."""
+        stored = self._topic().partitions[partition].log
+        for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
+            if header.base_offset >= upto:
+                return
+            if header.is_control:
+                marker = find_marker(memoryview(chunk)[pos:], header)
+                if marker is not None:  # else compaction removed it, and its offsets before it
+                    yield TransactionEnd(header.producer_id, marker.commit)
+                continue
+            producer_id = header.producer_id if header.is_transactional else None
+            for record in read_logged(chunk, pos):
+                try:
+                    decoded = decode(record)
+                except WireError as error:
+                    name = f"{self.name}-{partition}"
+                    log.error("%s: record %d skipped: %s", name, record.offset, error)
+                    continue
+                if decoded is not None:
+                    yield Replayed(decoded, producer_id)
+
+    def _topic(self) -> Topic:
+        topic = self._cluster.topics.get(self.name)
+        if topic is None:
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic

@@ -56,7 +56,7 @@ class Groups:
 
     def below(self, node_id: int, partitions: Sequence[Partition]) -> Coordinator:
         """One that knows what a broker's does of these partitions below their high watermarks."""
-        from .offsets_topic import ClusterOffsetsTopic
+        from .coordinator import ClusterOffsetsTopic
 
         found = self._coordinator(self._cluster.brokers[node_id].config)
         found.settings.partitions = self._all[node_id].settings.partitions
@@ -138,8 +138,7 @@ class Groups:
                     coordinator.resign(index)
 
     def _coordinator(self, config: BrokerConfig) -> Coordinator:
-        from .coordinator import Coordinator
-        from .offsets_topic import ClusterOffsetsTopic
+        from .coordinator import ClusterOffsetsTopic, Coordinator
         from .settings import settings_of
         from .topics_view import TopicsView
 

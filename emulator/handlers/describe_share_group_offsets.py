@@ -20,8 +20,7 @@ from ...wire.api.describe_share_group_offsets import (
 from ..base.call import UNEXPECTED_TEXT, Call
 from ..base.java_order import id_order, int_order
 from ..partitions.partition import Topic
-from ..share.state import UNINITIALIZED, ShareKey
-from ..share.state_batches import NO_OFFSET
+from ..share.state import NO_OFFSET, UNINITIALIZED, ShareKey
 from .registry import handles
 from .share_acknowledgements import has_share_groups
 from .share_group_offsets import sentence_of

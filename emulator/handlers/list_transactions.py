@@ -14,7 +14,7 @@ from ..base.call import Call
 from ..base.turns import Slices
 from ..groups.regex.automaton import Automaton, Work
 from ..groups.regex.re2 import InvalidRegex, compile_re2
-from ..transactions.states import KNOWN_NAMES
+from ..transactions.transaction import KNOWN_NAMES
 from .registry import handles
 
 if TYPE_CHECKING:

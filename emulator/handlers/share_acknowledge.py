@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...wire import Error, Refused, Response
 from ...wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from ..base.call import Call, Sentinel
-from ..share.sessions import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
+from ..share.leading import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
 from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...wire import Error, Refused, Response
 from ..base.call import PARKED, Call, Sentinel
-from ..share.acknowledging import RENEW, Acknowledgement
-from ..share.leading import ShareLeader
-from ..share.sessions import Part
+from ..share.acquiring import RENEW, Acknowledgement
+from ..share.leading import Part, ShareLeader
 from ..share.state import ShareKey
 
 if TYPE_CHECKING:

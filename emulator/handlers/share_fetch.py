@@ -19,8 +19,15 @@ from ..base.call import PARKED, Call, Sentinel
 from ..partitions.partition import Partition
 from ..share.acquiring import BATCH_OPTIMIZED, RECORD_LIMIT, Wish
 from ..share.fetching import Fetched, Limits, ShareFetch
-from ..share.leading import ShareLeader
-from ..share.sessions import FINAL_EPOCH, INITIAL_EPOCH, Part, Session, SessionKey, next_epoch
+from ..share.leading import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    Part,
+    Session,
+    SessionKey,
+    ShareLeader,
+    next_epoch,
+)
 from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (

@@ -13,8 +13,7 @@ from ...wire.api.write_share_group_state import (
     WriteShareGroupStateResponse,
 )
 from ..base.call import Call
-from ..share.state import Change, ShareKey
-from ..share.state_batches import StateBatch
+from ..share.state import Change, ShareKey, StateBatch
 from .registry import handles
 from .share_states import by_topic, outcome
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest, WriteTxnMarkersResponse
 from ..base.call import Call
-from ..transactions.markers import Marker, write_marker
+from ..transactions.admission import Marker, write_marker
 from .registry import handles
 
 if TYPE_CHECKING:

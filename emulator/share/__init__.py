@@ -1,10 +1,9 @@
 """Records of share groups (KIP-932): where a group is in each partition, and who has which.
 
-Two halves. The share coordinator keeps a group's state in `__share_group_state`: state_batches.py
-and state.py have the state of one partition, shard.py what one partition of that topic keeps,
-coordinators.py the topic and who leads it. The leader of a topic's partition hands out its records:
-in_flight.py and share_partition.py know who has acquired what, acquiring.py, acknowledging.py and
-aborted.py change that, sessions.py has the share sessions, leading.py all of them of one broker,
+Two halves. The share coordinator keeps a group's state in `__share_group_state`: state.py has the
+state of one partition, coordinators.py what that topic keeps and who leads it. The leader of a
+topic's partition hands out its records: in_flight.py and share_partition.py know who has acquired
+what, acquiring.py changes that, leading.py has the share sessions and all partitions of one broker,
 fetching.py the fetches that wait.
 
 The members of share groups, their assignments and offsets: groups/share/.

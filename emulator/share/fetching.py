@@ -23,10 +23,8 @@ from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, BatchHeader, read_header
 from ..partitions.fetch_waits import place_of
 from ..partitions.partition import READ_COMMITTED, Partition
-from .aborted import Aborted, without_aborted
-from .acquiring import Acquired, Wish, acquire
-from .leading import ShareLeader
-from .sessions import Part
+from .acquiring import Aborted, Acquired, Wish, acquire, without_aborted
+from .leading import Part, ShareLeader
 from .share_partition import SharePartition, Told
 from .state import ShareKey
 

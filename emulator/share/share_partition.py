@@ -23,8 +23,7 @@ from ...wire import Error, Refused
 from ..base.logger import log
 from ..base.words import number_of
 from .in_flight import Batch, Batches, InFlight, Lock, RecordState
-from .state import Change, ShareKey, ShareState
-from .state_batches import NO_OFFSET, StateBatch
+from .state import NO_OFFSET, Change, ShareKey, ShareState, StateBatch
 
 _STATES = frozenset(RecordState)
 

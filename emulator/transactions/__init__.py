@@ -1,10 +1,9 @@
 """The transaction coordinators: transactional ids, their producers and their transactions.
 
-states.py has the states, transaction.py the steps from one state of a transactional id to the next,
-beginning.py and ending.py the rules for which step a request may take. coordinator.py takes a step:
-it is written first, and applies then. admission.py admits batches and offsets to transactions,
-markers.py writes the markers that end them, and store.py connects all of that with
-`__transaction_state` and a cluster.
+transaction.py has the states of a transactional id, and the steps from one to the next.
+coordinator.py has the rules for which step a request may take, and takes it: it is written first,
+and applies then. admission.py admits batches and offsets to transactions and writes the markers
+that end them, and store.py connects all of that with `__transaction_state` and a cluster.
 """
 
 from __future__ import annotations

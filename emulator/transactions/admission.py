@@ -1,4 +1,5 @@
-"""Whether batches and offsets may be part of a transaction: the partition asks the coordinator.
+"""What partitions know of transactions: whether batches and offsets may be part of one, for which
+they ask the coordinator, and the markers that end it.
 
 Rules (semantics B17, H4, H7), for each partition with transactional data:
 - If the producer's transaction is open there in this epoch, the coordinator is not asked; nor if
@@ -11,6 +12,11 @@ Rules (semantics B17, H4, H7), for each partition with transactional data:
 - The partition remembers the verification and its sequence: if the transaction's first batch has a
   later sequence, it is out of order (storage/producers.py).
 
+A marker (semantics H8) is checked against the partition's state of the producer, appended, and
+wakes committed readers. In `__consumer_offsets` it also commits or drops the offsets of the
+transaction. It is written even if no transaction is open there: a coordinator that was killed may
+repeat it.
+
 Source: KIP-890; run against Kafka 4.3.1.
 """
 
@@ -20,6 +26,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
+from ...wire.batch import read_header, restamp
+from ...wire.records import end_transaction_batch
+from ..config.internal_topics import CONSUMER_OFFSETS
+from ..groups.records import TransactionEnd
 from .transaction import TV2, Key, Producer
 
 if TYPE_CHECKING:
@@ -116,3 +126,60 @@ def _understood(error: Error, generation: Generation) -> Error:
     if error is Error.TRANSACTION_ABORTABLE and not generation.knows_abortable:
         return Error.INVALID_TXN_STATE
     return error
+
+
+NONE = -1
+
+
+class Marker(NamedTuple):
+    """The end of a producer's transaction, as its coordinator sends it."""
+
+    producer_id: int
+    epoch: int
+    commit: bool
+    coordinator_epoch: int
+    transaction_version: int
+
+    @property
+    def lacks_producer(self) -> bool:
+        """Whether its producer id or epoch is -1; no batch can have that."""
+        return NONE in (self.producer_id, self.epoch)
+
+    def check(self) -> None:
+        """Raises Refused(UNKNOWN_SERVER_ERROR) if it has no producer."""
+        if self.lacks_producer:
+            raise Refused(Error.UNKNOWN_SERVER_ERROR)
+
+
+def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None:
+    """End the producer's transaction in a partition. Raises Refused: NOT_ENOUGH_REPLICAS,
+    INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR;
+    UNKNOWN_SERVER_ERROR for numbers that no marker can have."""
+    marker.check()
+    partition.check_in_sync()
+    now = cluster.clock.now()
+    batch = end_transaction_batch(
+        marker.commit,
+        base_offset=0,
+        timestamp=now,
+        producer_id=marker.producer_id,
+        producer_epoch=marker.epoch,
+        coordinator_epoch=marker.coordinator_epoch,
+        leader_epoch=partition.leader_epoch,
+    )
+    if partition.topic.config.log_append_time:
+        restamp(batch, 0, now, True)
+    header = read_header(batch)
+    partition.roll_if_due(header, now)
+    if marker.transaction_version == NONE:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    partition.log.producers.check_marker(
+        marker.producer_id,
+        marker.epoch,
+        marker.coordinator_epoch,
+        transaction_version=marker.transaction_version,
+    )
+    partition.append(batch, header, now)
+    if partition.topic.name == CONSUMER_OFFSETS:
+        end = TransactionEnd(marker.producer_id, marker.commit)
+        cluster.groups.end_transaction(partition.index, end)

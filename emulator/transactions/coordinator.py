@@ -13,23 +13,177 @@ Rules:
   next epoch, so that their producers are fenced. Every `expiry_interval_ms` ids are removed that
   were not used for `expiration_ms`. Timers are set only while there is something to watch.
 
+InitProducerId of a transactional id: which epoch it gets, or why none (semantics H1):
+- A producer that sends no epoch gets the next one: the producer before it is fenced.
+- One that sends its current epoch gets the next one too, and the same answer if it repeats the
+  request with the epoch before: its first answer was lost. Any other id or epoch is fenced (90).
+- An open transaction is aborted under the next epoch, and the producer shall retry (51); that is
+  `must_fence`. It shall also retry while an end is being completed.
+- A producer id whose epochs are used up is replaced by another, with epoch 0.
+
+EndTxn: the outcome by generation, state, result and retry (semantics H5, H6). The tables are the
+rule. First generation: the epoch must be the producer's own; an end that is repeated with the same
+result is done already.
+
+Second generation: each end raises the epoch, so the epoch shows whether this is a new end (the
+producer's own epoch) or one whose answer was lost (the epoch before). Aborting a transaction that
+never began is allowed, and raises the epoch too. While an end is being completed every request is
+refused with CONCURRENT_TRANSACTIONS.
+
+A retry across a change of the producer id has the old id with its last epoch.
+
 Everything outside is reached through `Outside` (store.py).
-Source: KIP-98, KIP-360, KIP-447, KIP-890; run side by side with Kafka 4.3.1 (semantics H).
+Source: KIP-98, KIP-360, KIP-447, KIP-588, KIP-890; run side by side with Kafka 4.3.1 (semantics H).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import partial
 from typing import Protocol
 
 from ...wire import Error, Refused
-from .beginning import begun, must_fence
-from .ending import Outcome, judged
-from .events import OVERDUE
-from .states import State
-from .transaction import NO_PRODUCER_ID, TV1, TV2, Key, Producer, Transaction
+from ..base.journal import Journal
+from .transaction import (
+    LAST_EPOCH,
+    NO_EPOCH,
+    NO_PRODUCER_ID,
+    TV1,
+    TV2,
+    Key,
+    Producer,
+    State,
+    Transaction,
+)
+
+
+class Outcome(Enum):
+    """What to do about an end that is not refused."""
+
+    PREPARE = "prepare"
+    DONE = "done"
+
+
+COMMIT, ABORT = True, False
+PREPARE, DONE = Outcome.PREPARE, Outcome.DONE
+_WRONG = Error.INVALID_TXN_STATE
+_BUSY = Error.CONCURRENT_TRANSACTIONS
+_FENCED = Error.PRODUCER_FENCED
+
+Cells = dict[bool, Outcome | Error]
+FIRST_GENERATION: dict[State, Cells] = {
+    State.EMPTY: {COMMIT: _WRONG, ABORT: _WRONG},
+    State.ONGOING: {COMMIT: PREPARE, ABORT: PREPARE},
+    State.PREPARE_COMMIT: {COMMIT: _BUSY, ABORT: _BUSY},
+    State.PREPARE_ABORT: {COMMIT: _BUSY, ABORT: _BUSY},
+    State.COMPLETE_COMMIT: {COMMIT: DONE, ABORT: _WRONG},
+    State.COMPLETE_ABORT: {COMMIT: _WRONG, ABORT: DONE},
+}
+SECOND_GENERATION: dict[State, Cells] = {
+    State.EMPTY: {COMMIT: _WRONG, ABORT: PREPARE},
+    State.ONGOING: {COMMIT: PREPARE, ABORT: PREPARE},
+    State.COMPLETE_COMMIT: {COMMIT: _WRONG, ABORT: PREPARE},
+    State.COMPLETE_ABORT: {COMMIT: _WRONG, ABORT: PREPARE},
+}
+RETRIED: dict[State, Cells] = {
+    State.EMPTY: {COMMIT: _FENCED, ABORT: _FENCED},
+    State.ONGOING: {COMMIT: _FENCED, ABORT: _FENCED},
+    State.COMPLETE_COMMIT: {COMMIT: DONE, ABORT: _WRONG},
+    State.COMPLETE_ABORT: {COMMIT: _WRONG, ABORT: DONE},
+}
+
+
+def judged(known: Transaction, asked: Producer, *, commit: bool, client_version: int) -> Outcome:
+    """Whether to prepare an end, or it is done already. Raises Refused:
+    INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, INVALID_TXN_STATE, CONCURRENT_TRANSACTIONS."""
+    if client_version == TV2:
+        cells = _of_second_generation(known, asked)
+    elif asked.producer_id != known.producer_id:
+        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+    elif asked.epoch != known.epoch:
+        raise Refused(Error.PRODUCER_FENCED)
+    else:
+        cells = FIRST_GENERATION[known.state]
+    cell = cells[commit]
+    if isinstance(cell, Error):
+        raise Refused(cell)
+    return cell
+
+
+def _of_second_generation(known: Transaction, asked: Producer) -> Cells:
+    if known.state.is_prepared:  # the producer is not known until it is complete
+        raise Refused(Error.CONCURRENT_TRANSACTIONS)
+    was_renamed = asked == (known.previous_producer_id, LAST_EPOCH) and known.epoch == 0
+    if asked.producer_id != known.producer_id and not was_renamed:
+        raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
+    if was_renamed or asked.epoch + 1 == known.epoch:
+        return RETRIED[known.state]
+    if asked.epoch != known.epoch:
+        raise Refused(Error.PRODUCER_FENCED)
+    return SECOND_GENERATION[known.state]
+
+
+def must_fence(known: Transaction, asked: Producer | None) -> bool:
+    """Whether an open transaction has to be aborted first. Raises Refused: PRODUCER_FENCED, or
+    CONCURRENT_TRANSACTIONS while an end is being completed."""
+    if known.state.is_prepared:
+        raise Refused(Error.CONCURRENT_TRANSACTIONS)
+    if asked is not None and not _may_ask(known, asked):
+        raise Refused(Error.PRODUCER_FENCED)
+    return known.state is State.ONGOING
+
+
+def begun(
+    known: Transaction,
+    asked: Producer | None,
+    timeout_ms: int,
+    now: int,
+    new_producer_id: Callable[[], int],
+) -> Transaction:
+    """The producer's new state, with nothing open. Raises Refused(PRODUCER_FENCED)."""
+    if known.is_exhausted and (asked is None or asked.epoch == known.epoch):
+        last = NO_EPOCH if asked is None else known.epoch
+        return known.renamed(new_producer_id(), last, timeout_ms, now)
+    if asked is None:
+        epoch, last = known.epoch + 1, NO_EPOCH
+    elif known.epoch in (NO_EPOCH, asked.epoch):
+        epoch, last = known.epoch + 1, known.epoch
+    elif asked.epoch == known.last_epoch:  # a retry of a request that was answered
+        epoch, last = known.epoch, known.last_epoch
+    else:
+        raise Refused(Error.PRODUCER_FENCED)
+    return known.initialized(epoch, last, timeout_ms, now)
+
+
+def _may_ask(known: Transaction, asked: Producer) -> bool:
+    """Whether the producer id, whatever its epoch, is the current one of the transactional id, or
+    was until its epochs were used up."""
+    is_before = asked.producer_id == known.previous_producer_id and asked.epoch >= LAST_EPOCH
+    return known.epoch == NO_EPOCH or asked.producer_id == known.producer_id or is_before
+
+
+OVERDUE = "open for longer than its timeout"
+
+_ENDS = {
+    State.PREPARE_COMMIT: "transaction committed",
+    State.PREPARE_ABORT: "transaction aborted",
+}
+
+
+def tell_step(journal: Journal, before: Transaction | None, after: Transaction, why: str) -> None:
+    """The state after a step, and before it: a begin, or an end when it is decided. `why` it is
+    aborted, if not by its producer."""
+    was = State.EMPTY if before is None else before.state
+    if after.state is State.ONGOING and was is not State.ONGOING:
+        kind = "transaction begun"
+    elif after.state in _ENDS and was is State.ONGOING:
+        kind = "transaction timed out" if why.startswith(OVERDUE) else _ENDS[after.state]
+    else:
+        return
+    journal.add(kind, transactional_id=after.transactional_id, reason=why)
+
 
 # Errors of a partition that has seen a newer producer or coordinator: do not retry.
 _NOT_RETRIED = (Error.INVALID_PRODUCER_EPOCH, Error.TRANSACTION_COORDINATOR_FENCED)

@@ -20,7 +20,7 @@ from odradek.compat import RealKafka, Unavailable
 from odradek.compat.java.jars import jars
 from odradek.compat.java.process import javac
 from odradek.compat.real_kafka import VERSION
-from odradek.emulator.groups.offsets.records import OffsetRecord
+from odradek.emulator.groups.offsets.store import OffsetRecord
 
 from tests.clients.support.broker_process import Served
 from tests.clients.support.wanted import WANT_REAL

@@ -292,7 +292,7 @@ OFFSETS = [
     Row(
         "OffsetCommit is appended to the compacted topic __consumer_offsets, and answered then",
         "0.10, 2.7",
-        ("emulator/handlers/offset_commit.py", "emulator/groups/offsets_topic.py"),
+        ("emulator/handlers/offset_commit.py", "emulator/groups/coordinator.py"),
         (
             "emulator/groups/offsets/test_records.py::"
             "test_the_bytes_in_the_offsets_topic_are_kafkas",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
-from odradek.emulator.transactions.states import State
+from odradek.emulator.transactions.transaction import State
 from odradek.storage import MemoryDisk
 from odradek.wire import Error, Request
 from odradek.wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest

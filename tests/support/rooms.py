@@ -89,16 +89,13 @@ ROOMS = {
         consumer
         share
         streams
-        coordinator offsets_topic coordinators
+        coordinator coordinators
     """,
     "emulator/share": """
-        state_batches in_flight
-        state
-        shard
+        in_flight state
         coordinators
         share_partition
-        acquiring acknowledging
-        aborted sessions
+        acquiring
         leading
         fetching
     """,

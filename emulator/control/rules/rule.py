@@ -21,7 +21,7 @@ from ...base.chain import Route
 from ...base.never_matched import TestFault
 from ...base.words import number_of
 from ...partitions.fetch_sessions import Wanted
-from ...share.sessions import Part, SessionKey
+from ...share.leading import Part, SessionKey
 from .counting import Count, Counting
 from .entries import Entry, entries, own_values
 from .narrowing import Narrowing, name_of

@@ -29,8 +29,8 @@ from ..group import Group, existing
 from ..runtime import Runtime, Shard
 from . import joining, rebalance
 from .group import DEAD, Answer, ClassicGroup, Effects, refused_join, refused_sync, restore
+from .members import DECODERS, GroupRecord, GroupTombstone
 from .rebalance import left_member
-from .records import DECODERS, GroupRecord, GroupTombstone
 
 PROTOCOL_REQUIRED_SINCE = 5
 _NULL_PROTOCOL_SINCE = 7

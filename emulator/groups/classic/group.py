@@ -44,8 +44,7 @@ from ..records import Record
 from ..runtime import random_uuid
 from ..settings import GroupSettings
 from .consumer_protocol import Malformed, subscribed_topics
-from .members import NO_MEMBER, Member, Roster
-from .records import GroupRecord, GroupTombstone, MemberRecord
+from .members import NO_MEMBER, GroupRecord, GroupTombstone, Member, MemberRecord, Roster
 
 
 class GroupState(StrEnum):

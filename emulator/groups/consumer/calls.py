@@ -20,8 +20,7 @@ from ..classic.calls import ClassicCalls
 from ..classic.group import EMPTY, ClassicGroup, Effects
 from ..classic.rebalance import begin
 from ..group import Group
-from ..modern.calls import ModernCalls
-from ..modern.events import LEFT, Departure
+from ..modern.calls import LEFT, Departure, ModernCalls
 from ..modern.group import Due
 from ..modern.member import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..records import Record

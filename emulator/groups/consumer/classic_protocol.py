@@ -38,7 +38,7 @@ from ..classic.group import CONSUMER, refused_join, refused_sync
 from ..classic.joining import MEMBER_ID_REQUIRED_SINCE
 from ..classic.members import NO_MEMBER, host_of, protocols_of, rebalance_timeout_of
 from ..classic.rebalance import left_member
-from ..modern.events import KICKED, LEFT
+from ..modern.calls import KICKED, LEFT
 from ..modern.group import Due
 from ..modern.heartbeat import GroupTimes
 from ..modern.member import MemberState

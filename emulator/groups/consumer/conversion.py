@@ -30,8 +30,7 @@ from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
 from .group import ConsumerGroup
-from .members import ClassicSide, ConsumerMember
-from .records import RECORDS
+from .members import RECORDS, ClassicSide, ConsumerMember
 
 _UP, _DOWN = ("upgrade", "bidirectional"), ("downgrade", "bidirectional")
 

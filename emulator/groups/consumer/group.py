@@ -18,15 +18,15 @@ from ..records import MessageRecord
 from ..regex.lookup import Lookup
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
-from .members import Assignment as Target
-from .members import ConsumerMember
-from .records import (
+from .members import (
     RECORDS,
+    ConsumerMember,
     ResolvedRegex,
     group_tombstones,
     regex_tombstone,
     target_value,
 )
+from .members import Assignment as Target
 
 
 class ConsumerGroup(ModernGroup[ConsumerMember, Target]):

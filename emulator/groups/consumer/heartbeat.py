@@ -37,8 +37,17 @@ from ..modern.member import JOINING_EPOCH, NO_TIMEOUT, STATIC_LEAVE_EPOCH
 from ..records import MessageRecord
 from .assignors import MemberSpec, assign
 from .group import ConsumerGroup
-from .members import Assignment, ConsumerMember, Epochs, Goal, Owned, reconcile, same_partitions
-from .records import RECORDS, partition_metadata_tombstone
+from .members import (
+    RECORDS,
+    Assignment,
+    ConsumerMember,
+    Epochs,
+    Goal,
+    Owned,
+    partition_metadata_tombstone,
+    reconcile,
+    same_partitions,
+)
 from .regex import METADATA_REFRESH_INTERVAL_MS, RegexChange, Subscriptions, update_regexes
 
 Request: TypeAlias = ConsumerGroupHeartbeatRequest

@@ -1,4 +1,5 @@
-"""A member of a consumer group (KIP-848), and one step of it towards the target assignment.
+"""A member of a consumer group (KIP-848), one step of it towards the target assignment, and the
+records of a group.
 
 `assigned` and `revoking` map a topic's id to its partitions, and each of those to the group's epoch
 in which it was assigned (KIP-1251). `classic` is set for a member that speaks the classic protocol
@@ -12,6 +13,11 @@ Rules of a step (semantics G18, G19), by the state of the member:
   the target's epoch and gets the partitions that are free. For those that other members still have
   it waits (UNRELEASED).
 - A topic that it does not subscribe to is not in its target, whatever the assignor returned.
+
+A record type is its number in `__consumer_offsets`; a null value deletes what the key names. They
+are written in this order (semantics F3, G27): a member 5, the group 3, targets 7 and 6, a member's
+assignment 8; when it leaves 8, 7, 5, 3. The topics of a regular expression are 16. Type 4 is only
+written to delete it.
 """
 
 from __future__ import annotations
@@ -20,12 +26,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from ....wire.stored import consumer_groups as stored
 from ....wire.stored.consumer_groups import (
     ConsumerGroupCurrentMemberAssignmentValue as CurrentValue,
 )
 from ....wire.stored.consumer_groups import ConsumerGroupMemberMetadataValue as MemberValue
 from ..classic.members import Protocols
 from ..modern.member import MemberState, ModernMember
+from ..modern.records import GroupRecords, tombstones
+from ..records import MessageRecord
 
 Epochs = Mapping[bytes, Mapping[int, int]]
 Assignment = Mapping[bytes, frozenset[int]]
@@ -246,3 +255,76 @@ def _next(member: ConsumerMember, goal: Goal) -> ConsumerMember:
         kept.setdefault(topic, {}).update(dict.fromkeys(partitions, goal.epoch))
     state = MemberState.UNRELEASED if is_waiting else MemberState.STABLE
     return member.moved(state, goal.epoch, kept, {})
+
+
+RECORDS = GroupRecords(
+    group=(stored.ConsumerGroupMetadataKey, stored.ConsumerGroupMetadataValue),
+    member=(stored.ConsumerGroupMemberMetadataKey, stored.ConsumerGroupMemberMetadataValue),
+    target_epoch=(
+        stored.ConsumerGroupTargetAssignmentMetadataKey,
+        stored.ConsumerGroupTargetAssignmentMetadataValue,
+    ),
+    target=(
+        stored.ConsumerGroupTargetAssignmentMemberKey,
+        stored.ConsumerGroupTargetAssignmentMemberValue,
+    ),
+    current=(
+        stored.ConsumerGroupCurrentMemberAssignmentKey,
+        stored.ConsumerGroupCurrentMemberAssignmentValue,
+    ),
+    others={
+        stored.ConsumerGroupPartitionMetadataKey: stored.ConsumerGroupPartitionMetadataValue,
+        stored.ConsumerGroupRegularExpressionKey: stored.ConsumerGroupRegularExpressionValue,
+    },
+)
+
+
+class ResolvedRegex(NamedTuple):
+    """The topics that a regular expression matched, in a version of the metadata, at a time."""
+
+    topics: frozenset[str]
+    version: int
+    timestamp: int
+
+
+def target_value(target: Assignment) -> stored.ConsumerGroupTargetAssignmentMemberValue:
+    """7: the target of a member."""
+    part = stored.ConsumerGroupTargetAssignmentMemberValue.TopicPartition
+    return stored.ConsumerGroupTargetAssignmentMemberValue(
+        topic_partitions=[part(topic_id=t, partitions=sorted(parts)) for t, parts in target.items()]
+    )
+
+
+def regex_record(group_id: str, regex: str, resolved: ResolvedRegex) -> MessageRecord:
+    """16: the topics that a regular expression matches."""
+    key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
+    value = stored.ConsumerGroupRegularExpressionValue(
+        topics=sorted(resolved.topics), version=resolved.version, timestamp=resolved.timestamp
+    )
+    return MessageRecord(key, value)
+
+
+def regex_tombstone(group_id: str, regex: str) -> MessageRecord:
+    """16, deleted: nobody subscribes to it any more."""
+    key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
+    return MessageRecord(key, None)
+
+
+def partition_metadata_tombstone(group_id: str) -> MessageRecord:
+    """4, deleted: a broker before 4.1 wrote it."""
+    return MessageRecord(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), None)
+
+
+def group_tombstones(
+    group_id: str, member_ids: Iterable[str], regexes: Iterable[str]
+) -> list[MessageRecord]:
+    """All records of a group, deleted: 8, 7, 6, 5, 16, 4 and 3."""
+    members = [RECORDS.member_tombstones(group_id, member_id) for member_id in member_ids]
+    return [
+        *(current for current, _, _ in members),
+        *(target for _, target, _ in members),
+        *tombstones(group_id, RECORDS.target_epoch_key),
+        *(member for _, _, member in members),
+        *(regex_tombstone(group_id, regex) for regex in regexes),
+        *tombstones(group_id, stored.ConsumerGroupPartitionMetadataKey, RECORDS.group_key),
+    ]

@@ -21,8 +21,7 @@ from ..records import MessageRecord
 from ..regex.lookup import PAUSE_MS
 from ..regex.re2 import InvalidRegex, compile_re2
 from .group import ConsumerGroup
-from .members import ConsumerMember
-from .records import ResolvedRegex, regex_record, regex_tombstone
+from .members import ConsumerMember, ResolvedRegex, regex_record, regex_tombstone
 
 REFRESH_MIN_INTERVAL_MS = 10_000
 METADATA_REFRESH_INTERVAL_MS = 600_000

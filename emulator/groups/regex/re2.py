@@ -18,9 +18,8 @@ import re
 from functools import lru_cache, partial
 from operator import eq
 
-from .automaton import Automaton
+from .automaton import Automaton, Fragment, Place, Program
 from .characters import PERL, POSIX, Characters, Item, between, unicode_class
-from .program import Fragment, Place, Program
 
 _REPEAT_MAX = 1000
 _REPEAT_DIGITS_MAX = 8

@@ -23,7 +23,7 @@ from ..settings import ConfigsOf
 from . import states
 from .group import ShareGroup
 from .heartbeat import Request, Response, heartbeat
-from .records import TopicState, state_record
+from .members import TopicState, state_record
 
 _NO_GROUP = "The group id is invalid."
 _UNKNOWN_PARTITION = "This server does not host this topic-partition."

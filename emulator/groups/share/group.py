@@ -17,12 +17,14 @@ from ..modern.group import GroupState, ModernGroup
 from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
-from .members import Assignment, ShareMember, restored
-from .records import (
+from .members import (
     NO_STATE,
     RECORDS,
+    Assignment,
+    ShareMember,
     StatePartitions,
     group_tombstones,
+    restored,
     restored_state,
     target_value,
 )

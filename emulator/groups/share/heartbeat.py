@@ -29,8 +29,7 @@ from ..records import MessageRecord
 from . import states
 from .assignor import ShareSpec, assign
 from .group import ShareGroup
-from .members import Assignment, ShareMember, ordered
-from .records import RECORDS, TopicState, state_record
+from .members import RECORDS, Assignment, ShareMember, TopicState, ordered, state_record
 
 Request: TypeAlias = ShareGroupHeartbeatRequest
 Response: TypeAlias = ShareGroupHeartbeatResponse

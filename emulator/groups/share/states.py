@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from ...base.java_order import hash_map_order
 from ..topics_view import TopicsView
 from .group import ShareGroup
-from .records import StatePartitions, TopicState
+from .members import StatePartitions, TopicState
 
 Offsets = Mapping[bytes, Mapping[int, int]]
 """Where partitions begin, by topic id and number."""

@@ -12,8 +12,7 @@ from ....wire.errors import Error, Refused
 from ....wire.stored.streams_groups import StreamsGroupTopologyValue
 from ...base.call import Call
 from ..classic.calls import ClassicCalls, OtherGroups
-from ..modern.calls import ModernCalls
-from ..modern.events import Departure
+from ..modern.calls import Departure, ModernCalls
 from ..modern.group import Due
 from ..modern.heartbeat import is_time
 from ..modern.member import JOINING_EPOCH, LEAVE_EPOCH
@@ -22,8 +21,7 @@ from ..runtime import Runtime, Shard
 from ..settings import ConfigsOf
 from .group import StreamsGroup, Unwritten
 from .heartbeat import STANDBYS, Request, Response, assigned, heartbeat
-from .members import TaskId, moved
-from .records import RECORDS, topology_record
+from .members import RECORDS, TaskId, moved, topology_record
 from .topology import Configured, InternalTopic, Status
 
 

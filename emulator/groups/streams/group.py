@@ -17,8 +17,7 @@ from ..modern.group import Due, GroupState, ModernGroup
 from ..records import MessageRecord
 from ..settings import GroupSettings
 from ..topics_view import TopicsView
-from .members import Holders, StreamsMember, Target
-from .records import RECORDS, group_tombstones, target_value
+from .members import RECORDS, Holders, StreamsMember, Target, group_tombstones, target_value
 from .topology import Configured, Topology
 
 FIRST_ASSIGNMENT = (Due.FIRST_ASSIGNMENT, "")

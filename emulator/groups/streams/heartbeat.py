@@ -46,6 +46,7 @@ from .assignor import MemberSpec, Work, assign
 from .group import FIRST_ASSIGNMENT, StreamsGroup
 from .members import (
     NOTHING,
+    RECORDS,
     Endpoint,
     Epochs,
     Goal,
@@ -55,8 +56,8 @@ from .members import (
     Target,
     Tasks,
     reconcile,
+    topology_record,
 )
-from .records import RECORDS, topology_record
 from .topology import (
     Configured,
     ConfiguredSubtopology,

@@ -1,4 +1,5 @@
-"""A member of a streams group (KIP-1071), its tasks, and one step of it towards the target.
+"""A member of a streams group (KIP-1071), its tasks, one step of it towards the target, and the
+records of a group.
 
 A task is partition n of a subtopology, active or as a standby. Each active task of a member is kept
 with the group's epoch in which it was assigned (KIP-1251). Warm-up tasks are left out: Kafka 4.3.1
@@ -11,6 +12,10 @@ Rules of a step (semantics N33), by the state of the member:
   target's epoch and gets the tasks that are free. For the others it waits (UNRELEASED).
 - An active task is free if no member has it, and its own process not even as a standby; a standby
   is free if its own process has the task in no form.
+
+A record type is its number in `__consumer_offsets`; a null value deletes what the key names. They
+are written in this order (semantics N39): a member 19, the topology 23, the group 17, targets 21
+and 20, a member's tasks 22; when a member leaves 22, 21, 19, 17.
 """
 
 from __future__ import annotations
@@ -21,11 +26,14 @@ from typing import ClassVar, NamedTuple
 
 from ....wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from ....wire.errors import Error, Refused
+from ....wire.stored import streams_groups as stored
 from ....wire.stored.streams_groups import (
     StreamsGroupCurrentMemberAssignmentValue as CurrentValue,
 )
 from ....wire.stored.streams_groups import StreamsGroupMemberMetadataValue as MemberValue
 from ..modern.member import MemberState, ModernMember
+from ..modern.records import GroupRecords, tombstones
+from ..records import MessageRecord
 
 Tasks = Mapping[str, frozenset[int]]
 """Partitions by subtopology; no entry is empty."""
@@ -408,3 +416,52 @@ def _merged(split: _Split) -> dict[str, dict[int, int]]:
 
 def _without_epochs(tasks: Epochs) -> Tasks:
     return {name: frozenset(numbers) for name, numbers in tasks.items()}
+
+
+RECORDS = GroupRecords(
+    group=(stored.StreamsGroupMetadataKey, stored.StreamsGroupMetadataValue),
+    member=(stored.StreamsGroupMemberMetadataKey, stored.StreamsGroupMemberMetadataValue),
+    target_epoch=(
+        stored.StreamsGroupTargetAssignmentMetadataKey,
+        stored.StreamsGroupTargetAssignmentMetadataValue,
+    ),
+    target=(
+        stored.StreamsGroupTargetAssignmentMemberKey,
+        stored.StreamsGroupTargetAssignmentMemberValue,
+    ),
+    current=(
+        stored.StreamsGroupCurrentMemberAssignmentKey,
+        stored.StreamsGroupCurrentMemberAssignmentValue,
+    ),
+    others={stored.StreamsGroupTopologyKey: stored.StreamsGroupTopologyValue},
+)
+
+
+def target_value(target: Target) -> stored.StreamsGroupTargetAssignmentMemberValue:
+    """21: the target of a member."""
+    return stored.StreamsGroupTargetAssignmentMemberValue(
+        active_tasks=_target_tasks(target.active),
+        standby_tasks=_target_tasks(target.standby),
+        warmup_tasks=[],
+    )
+
+
+def _target_tasks(tasks: Tasks) -> list[stored.StreamsGroupTargetAssignmentMemberValue.TaskIds]:
+    return [
+        stored.StreamsGroupTargetAssignmentMemberValue.TaskIds(
+            subtopology_id=each, partitions=sorted(tasks[each])
+        )
+        for each in sorted(tasks)
+    ]
+
+
+def topology_record(group_id: str, topology: stored.StreamsGroupTopologyValue) -> MessageRecord:
+    """23: the topology."""
+    return MessageRecord(stored.StreamsGroupTopologyKey(group_id=group_id), topology)
+
+
+def group_tombstones(group_id: str) -> list[MessageRecord]:
+    """All records of a group without members, deleted: 20, 17 and 23."""
+    return tombstones(
+        group_id, RECORDS.target_epoch_key, RECORDS.group_key, stored.StreamsGroupTopologyKey
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from odradek.emulator.groups.classic.records import GroupRecord, MemberRecord
+from odradek.emulator.groups.classic.members import GroupRecord, MemberRecord
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.records import Replayed
 from odradek.emulator.groups.settings import GroupSettings

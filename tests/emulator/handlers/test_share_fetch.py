@@ -10,7 +10,7 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.share.acquiring import Wish
 from odradek.emulator.share.fetching import Fetched, Limits, ShareFetch
-from odradek.emulator.share.sessions import Part
+from odradek.emulator.share.leading import Part
 from odradek.emulator.share.state import ShareKey
 from odradek.storage import StoredBytes
 from odradek.wire import Buffer, Error

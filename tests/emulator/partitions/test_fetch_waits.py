@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.transactions.markers import Marker, write_marker
+from odradek.emulator.transactions.admission import Marker, write_marker
 from odradek.wire import Error, Refused
 
 from tests.requests.fetch import asked, fetch_request, only, values

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.readiness.figures import RETRIES_MS, RETRY_MS
-from odradek.emulator.transactions.states import State
-from odradek.emulator.transactions.transaction import Producer, Transaction
+from odradek.emulator.transactions.transaction import Producer, State, Transaction
 from odradek.wire import Error
 
 from tests.requests.produce import batch, produce_request

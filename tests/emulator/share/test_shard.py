@@ -6,9 +6,15 @@ import gc
 import tracemalloc
 
 import pytest
-from odradek.emulator.share.shard import StateShard
-from odradek.emulator.share.state import Change, ShareKey, ShareState, StateRecord, Update
-from odradek.emulator.share.state_batches import StateBatch
+from odradek.emulator.share.coordinators import StateShard
+from odradek.emulator.share.state import (
+    Change,
+    ShareKey,
+    ShareState,
+    StateBatch,
+    StateRecord,
+    Update,
+)
 from odradek.wire import Refused
 
 NOW = 1_700_000_000_000

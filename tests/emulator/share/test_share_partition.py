@@ -7,10 +7,16 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.base.timers import Timer, Timers
-from odradek.emulator.share.acknowledging import Acknowledgement, acknowledge, release
-from odradek.emulator.share.acquiring import Acquired, Wish, acquire
+from odradek.emulator.share.acquiring import (
+    Acknowledgement,
+    Acquired,
+    Wish,
+    acknowledge,
+    acquire,
+    release,
+)
+from odradek.emulator.share.coordinators import StateShard
 from odradek.emulator.share.in_flight import RecordState
-from odradek.emulator.share.shard import StateShard
 from odradek.emulator.share.share_partition import SharePartition, ShareSettings, Told
 from odradek.emulator.share.state import Change, ShareKey
 from odradek.wire import Error, Refused

@@ -6,7 +6,7 @@ import random
 from itertools import pairwise
 
 import pytest
-from odradek.emulator.share.state_batches import NO_OFFSET, StateBatch, combined
+from odradek.emulator.share.state import NO_OFFSET, StateBatch, combined
 
 Weights = dict[int, tuple[int, int]]
 

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.transactions.markers import Marker, write_marker
-from odradek.emulator.transactions.states import State
-from odradek.emulator.transactions.transaction import Producer
+from odradek.emulator.transactions.admission import Marker, write_marker
+from odradek.emulator.transactions.transaction import Producer, State
 from odradek.wire import Error, Refused
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest

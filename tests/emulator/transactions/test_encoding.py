@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.transactions.encoding import decoded, encoded_key, encoded_value
-from odradek.emulator.transactions.states import State
-from odradek.emulator.transactions.transaction import TV2, Transaction
+from odradek.emulator.transactions.store import decoded, encoded_key, encoded_value
+from odradek.emulator.transactions.transaction import TV2, State, Transaction
 from odradek.wire.records import Record
 
 from tests.support.clock import NOW

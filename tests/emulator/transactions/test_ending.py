@@ -6,14 +6,21 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.transactions.ending import (
+from odradek.emulator.transactions.coordinator import (
     FIRST_GENERATION,
     RETRIED,
     SECOND_GENERATION,
     judged,
 )
-from odradek.emulator.transactions.states import NEXT, State, state_of
-from odradek.emulator.transactions.transaction import TV1, TV2, Producer, Transaction
+from odradek.emulator.transactions.transaction import (
+    NEXT,
+    TV1,
+    TV2,
+    Producer,
+    State,
+    Transaction,
+    state_of,
+)
 from odradek.wire import Error, Refused
 
 from tests.support.transactional_producer import TxnClient

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.transactions.states import State
 from odradek.emulator.transactions.store import partition_of
+from odradek.emulator.transactions.transaction import State
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 

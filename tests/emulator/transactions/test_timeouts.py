@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.transactions.states import State
-from odradek.emulator.transactions.transaction import Producer
+from odradek.emulator.transactions.transaction import Producer, State
 from odradek.storage import MemoryDisk
 from odradek.wire import Error
 

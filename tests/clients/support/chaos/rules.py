@@ -13,11 +13,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
-from odradek.emulator.groups.classic import records as classic_records
-from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
-from odradek.emulator.groups.consumer.records import RECORDS as CONSUMER_RECORDS
-from odradek.emulator.groups.offsets import records as offset_records
-from odradek.emulator.groups.offsets.records import OffsetRecord
+from odradek.emulator.groups.classic.members import DECODERS as CLASSIC_RECORDS
+from odradek.emulator.groups.classic.members import GroupRecord, GroupTombstone
+from odradek.emulator.groups.consumer.members import RECORDS as CONSUMER_RECORDS
+from odradek.emulator.groups.offsets.store import DECODERS as OFFSET_RECORDS
+from odradek.emulator.groups.offsets.store import OffsetRecord
 from odradek.emulator.groups.records import MessageRecord, Record, decode
 from odradek.wire.stored import consumer_groups as stored
 from odradek.wire.stored.consumer_protocol import ConsumerProtocolAssignment
@@ -26,7 +26,7 @@ from odradek.wire.stored.keyed import read_value
 from tests.clients.support.chaos.group import Event, History
 
 OFFSETS = "__consumer_offsets"
-DECODERS = offset_records.DECODERS | classic_records.DECODERS | CONSUMER_RECORDS.decoders
+DECODERS = OFFSET_RECORDS | CLASSIC_RECORDS | CONSUMER_RECORDS.decoders
 
 
 @dataclass

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.groups.classic.consumer_protocol import read_assignment
-from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
+from odradek.emulator.groups.classic.members import GroupRecord, GroupTombstone
 from odradek.emulator.groups.consumer.group import ConsumerGroup
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
 from odradek.emulator.groups.modern.group import Due

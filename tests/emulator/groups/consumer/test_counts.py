@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from odradek.emulator.groups.consumer.group import ConsumerGroup
-from odradek.emulator.groups.consumer.members import ConsumerMember
-from odradek.emulator.groups.consumer.records import (
+from odradek.emulator.groups.consumer.members import (
     RECORDS,
+    ConsumerMember,
     ResolvedRegex,
     regex_record,
     regex_tombstone,

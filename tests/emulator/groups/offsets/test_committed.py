@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from odradek.emulator.groups.classic.records import GroupTombstone
+from odradek.emulator.groups.classic.members import GroupTombstone
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
-from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
-from odradek.emulator.groups.offsets.store import FetchedOffset, Offsets
+from odradek.emulator.groups.offsets.store import (
+    FetchedOffset,
+    OffsetRecord,
+    Offsets,
+    OffsetTombstone,
+)
 from odradek.emulator.groups.records import Replayed, TransactionEnd
 from odradek.emulator.groups.runtime import Producer
 from odradek.wire.errors import Error, Refused

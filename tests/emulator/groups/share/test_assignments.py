@@ -15,7 +15,7 @@ from odradek.emulator.groups.modern.heartbeat import GroupTimes
 from odradek.emulator.groups.settings import GroupSettings
 from odradek.emulator.groups.share.group import ShareGroup
 from odradek.emulator.groups.share.heartbeat import heartbeat
-from odradek.emulator.groups.share.records import StatePartitions, TopicState, state_record
+from odradek.emulator.groups.share.members import StatePartitions, TopicState, state_record
 from odradek.emulator.groups.topics_view import TopicsView
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from odradek.emulator.groups.classic.group import Answer
-from odradek.emulator.groups.classic.records import GroupRecord, GroupTombstone
+from odradek.emulator.groups.classic.members import GroupRecord, GroupTombstone
 from odradek.emulator.groups.group import CommitRequest, OffsetCommit
-from odradek.emulator.groups.offsets.records import OffsetRecord, OffsetTombstone
+from odradek.emulator.groups.offsets.store import OffsetRecord, OffsetTombstone
 from odradek.emulator.groups.records import Record
 from odradek.wire.api.join_group import JoinGroupResponse
 from odradek.wire.api.leave_group import LeaveGroupResponse
