@@ -1,13 +1,15 @@
-"""Guards: what each API asks of the authorizer, and what it answers where that says no."""
+"""Guards: what each API asks of the authorizer, and what it answers where that says no.
+
+table.py has the APIs with plain needs; the modules beside it those that are more than that.
+"""
 
 from . import (
     cluster_wide,
     configs,
     groups,
-    offsets,
     records,
     share,
-    streams,
+    table,
     topics,
     transactions,
 )
@@ -18,10 +20,9 @@ __all__ = [
     "cluster_wide",
     "configs",
     "groups",
-    "offsets",
     "records",
     "share",
-    "streams",
+    "table",
     "topics",
     "transactions",
 ]

@@ -2,108 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...wire import Request
-from ...wire.api.add_raft_voter import AddRaftVoterRequest
-from ...wire.api.alter_client_quotas import AlterClientQuotasRequest
-from ...wire.api.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-)
-from ...wire.api.alter_replica_log_dirs import AlterReplicaLogDirsRequest
-from ...wire.api.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    AlterUserScramCredentialsResponse,
-)
 from ...wire.api.create_acls import CreateAclsRequest
 from ...wire.api.delete_acls import DeleteAclsRequest
 from ...wire.api.describe_acls import DescribeAclsRequest
-from ...wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from ...wire.api.describe_cluster import DescribeClusterRequest
-from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
-from ...wire.api.describe_quorum import DescribeQuorumRequest
 from ...wire.api.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
 )
-from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from ...wire.api.find_coordinator import FindCoordinatorRequest
-from ...wire.api.list_config_resources import ListConfigResourcesRequest
 from ...wire.api.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
-from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
-from ...wire.api.unregister_broker import UnregisterBrokerRequest
-from ...wire.api.update_features import UpdateFeaturesRequest
 from ..control.rules.refusing import levels
 from ..security.authorizer.acl import Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
-from .guard import RULES, guards
-from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
-
-
-def _needs(operation: Operation) -> str:
-    """What Kafka says besides the error; there, the request follows, with its connection."""
-    return f"Request needs {operation.name} permission."
-
-
-class _Need(NamedTuple):
-    """An operation on the cluster, and what is said without it."""
-
-    operation: Operation
-    message: str | None
-
-
-_FAILED = MESSAGES[Kind.CLUSTER]
-_ALTER = _Need(Operation.ALTER, _needs(Operation.ALTER))
-_NEEDS: dict[type[Request], _Need] = {
-    AddRaftVoterRequest: _Need(Operation.ALTER, _FAILED),
-    AlterClientQuotasRequest: _Need(Operation.ALTER_CONFIGS, _FAILED),
-    AlterPartitionReassignmentsRequest: _ALTER,
-    AlterReplicaLogDirsRequest: _ALTER,
-    AlterUserScramCredentialsRequest: _ALTER,
-    DescribeLogDirsRequest: _Need(Operation.DESCRIBE, None),
-    DescribeQuorumRequest: _Need(Operation.DESCRIBE, _FAILED),
-    ElectLeadersRequest: _ALTER,
-    ListConfigResourcesRequest: _Need(Operation.DESCRIBE_CONFIGS, None),
-    RemoveRaftVoterRequest: _Need(Operation.ALTER, _FAILED),
-    UnregisterBrokerRequest: _ALTER,
-    UpdateFeaturesRequest: _ALTER,
-}
-"""APIs that need one operation on the cluster, and nothing else."""
-
-
-def _of_cluster(asking: Authorization, request: Request) -> Verdict:
-    need = _NEEDS[type(request)]
-    refusal = needs_cluster(asking, request, need.operation, message=need.message)
-    if isinstance(refusal, AlterPartitionReassignmentsResponse | ElectLeadersResponse):
-        for part in _partitions(refusal):  # they say it, too
-            part.error_message = need.message
-    elif isinstance(refusal, AlterUserScramCredentialsResponse):
-        refusal.results = list({each.user: each for each in refusal.results}.values())
-    return refusal
-
-
-def _partitions(refusal: Any) -> Iterator[Any]:
-    if isinstance(refusal, ElectLeadersResponse):
-        return (
-            part for topic in refusal.replica_election_results for part in topic.partition_result
-        )
-    return (part for topic in refusal.responses for part in topic.partitions)
-
-
-RULES.update({each.api_key: _of_cluster for each in _NEEDS})
-
-
-@guards(DescribeClientQuotasRequest)
-def describe_quotas(asking: Authorization, request: DescribeClientQuotasRequest) -> Verdict:
-    refusal: Any = needs_cluster(asking, request, Operation.DESCRIBE_CONFIGS)
-    if refusal is not None:
-        refusal.error_message = None
-    return refusal  # type: ignore[no-any-return]
+from .asking import (
+    ERRORS,
+    MESSAGES,
+    Authorization,
+    PartlyDenied,
+    Verdict,
+    lacking,
+    needs_cluster,
+    needs_one,
+    permission,
+)
+from .guard import guards
 
 
 @guards(ListPartitionReassignmentsRequest)
@@ -116,7 +43,7 @@ def list_reassignments(
     topic = ListPartitionReassignmentsResponse.Topic
     return ListPartitionReassignmentsResponse(
         error_code=ERRORS[Kind.CLUSTER],
-        error_message=_needs(Operation.DESCRIBE),
+        error_message=permission(Operation.DESCRIBE),
         topics=[
             topic(
                 name=asked.name,
@@ -157,7 +84,9 @@ def describe_acls(asking: Authorization, request: DescribeAclsRequest) -> Verdic
     """A filter that cannot be closes the connection, whoever asks: the handler does that."""
     if _is_unknown(request.resource_type_filter, request.pattern_type_filter, request):
         return None
-    return needs_cluster(asking, request, Operation.DESCRIBE, message=_needs(Operation.DESCRIBE))
+    return needs_cluster(
+        asking, request, Operation.DESCRIBE, message=permission(Operation.DESCRIBE)
+    )
 
 
 @guards(CreateAclsRequest)
@@ -165,7 +94,7 @@ def create_acls(asking: Authorization, request: CreateAclsRequest) -> Verdict:
     rules = request.creations
     if any(_is_unknown(r.resource_type, r.resource_pattern_type, r) for r in rules):
         return None
-    return needs_cluster(asking, request, Operation.ALTER, message=_needs(Operation.ALTER))
+    return needs_cluster(asking, request, Operation.ALTER, message=permission(Operation.ALTER))
 
 
 @guards(DeleteAclsRequest)
@@ -173,7 +102,7 @@ def delete_acls(asking: Authorization, request: DeleteAclsRequest) -> Verdict:
     filters = request.filters
     if any(_is_unknown(r.resource_type_filter, r.pattern_type_filter, r) for r in filters):
         return None
-    return needs_cluster(asking, request, Operation.ALTER, message=_needs(Operation.ALTER))
+    return needs_cluster(asking, request, Operation.ALTER, message=permission(Operation.ALTER))
 
 
 def _is_unknown(kind: int, pattern: int, rule: Any) -> bool:

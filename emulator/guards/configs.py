@@ -22,9 +22,8 @@ from ..config.loggers import SET
 from ..handlers.alter_configs import alteration_of
 from ..metadata.config_changes import LOGGER_RESOURCE, Change, Wanted
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
+from .asking import ERRORS, MESSAGES, Authorization, PartlyDenied, Verdict
 from .guard import guards
-from .needs import ERRORS, MESSAGES
 
 _KINDS = {
     2: Kind.TOPIC,

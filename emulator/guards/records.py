@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from ...wire import Request
-from ...wire.api.delete_records import DeleteRecordsRequest
 from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from ...wire.api.fetch import FetchRequest
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
@@ -18,9 +17,17 @@ from ..base.call import NO_REPLY
 from ..metadata.topic_rules import name_problem
 from ..partitions.produced import Produced
 from ..security.authorizer.acl import Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
+from .asking import (
+    ERRORS,
+    MESSAGES,
+    Authorization,
+    PartlyDenied,
+    Verdict,
+    each_once,
+    needs_each,
+    once,
+)
 from .guard import guards
-from .needs import ERRORS, MESSAGES, each_once, needs_each, once
 
 _BATCHES_SINCE = 3
 _ISOLATION_LEVELS = (0, 1)
@@ -152,12 +159,6 @@ def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpoch
     ]
     narrowed = OffsetForLeaderEpochRequest(replica_id=request.replica_id, topics=allowed)
     return _with(narrowed if allowed else None, answers)
-
-
-@guards(DeleteRecordsRequest)
-def delete_records(asking: Authorization, request: DeleteRecordsRequest) -> Verdict:
-    found = needs_each(asking, request, Operation.DELETE, Kind.TOPIC)
-    return each_once(found, "topics", "partitions", "partition_index")
 
 
 @guards(DescribeProducersRequest)

@@ -8,48 +8,32 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from ...wire import NO_ID, Error, Refused, Request
+from ...wire import NO_ID, Error, Refused
 from ...wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from ...wire.api.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsResponse,
 )
-from ...wire.api.delete_share_group_state import DeleteShareGroupStateRequest
 from ...wire.api.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsResponse,
 )
-from ...wire.api.initialize_share_group_state import InitializeShareGroupStateRequest
-from ...wire.api.read_share_group_state import ReadShareGroupStateRequest
-from ...wire.api.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
 from ...wire.api.share_acknowledge import ShareAcknowledgeRequest
 from ...wire.api.share_fetch import ShareFetchRequest
-from ...wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
-from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
 from ..control.rules.places import TOPIC
 from ..control.rules.refusing import levels
-from ..handlers.share_acknowledgements import check_member, check_member_id
+from ..handlers.share_acknowledgements import check_member
 from ..security.authorizer.acl import Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
+from .asking import (
+    ERRORS,
+    MESSAGES,
+    Authorization,
+    PartlyDenied,
+    Verdict,
+    lacking,
+    needs_one,
+)
 from .guard import guards
-from .needs import ERRORS, MESSAGES, lacking, needs_cluster, needs_one
-
-
-@guards(ShareGroupHeartbeatRequest)
-def heartbeat(asking: Authorization, request: ShareGroupHeartbeatRequest) -> Verdict:
-    """Topics that may not be described refuse the whole heartbeat; before them, what no member can
-    be is told."""
-    refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    if refusal is not None:
-        return refusal
-    try:
-        check_member_id(request.member_id)
-    except Refused:
-        return None
-    names = dict.fromkeys(request.subscribed_topic_names or ())
-    if len(asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)) < len(names):
-        return asking.refuse(request, ERRORS[Kind.TOPIC])  # type: ignore[no-any-return]
-    return None
 
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
@@ -189,15 +173,3 @@ def _finish(asking: Authorization, group: Any, denied: list[Any] | None) -> None
         group.topics.append(
             topic(topic_name=each.topic_name, topic_id=NO_ID, partitions=partitions)
         )
-
-
-@guards(
-    InitializeShareGroupStateRequest,
-    ReadShareGroupStateRequest,
-    ReadShareGroupStateSummaryRequest,
-    WriteShareGroupStateRequest,
-    DeleteShareGroupStateRequest,
-)
-def state(asking: Authorization, request: Request) -> Verdict:
-    message = MESSAGES[Kind.CLUSTER]
-    return needs_cluster(asking, request, Operation.CLUSTER_ACTION, message=message)

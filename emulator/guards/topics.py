@@ -20,9 +20,8 @@ from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ..control.rules.entries import Entry
 from ..control.rules.places import TOPIC
 from ..security.authorizer.acl import Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
+from .asking import ERRORS, MESSAGES, Authorization, PartlyDenied, Verdict, lacking
 from .guard import guards
-from .needs import ERRORS, MESSAGES, lacking
 
 _IDS_SINCE = 6
 _CONFIGS_SINCE = 5

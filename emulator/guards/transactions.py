@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from ...wire import Error
-from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
 from ...wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
 from ...wire.api.describe_transactions import DescribeTransactionsRequest
-from ...wire.api.end_txn import EndTxnRequest
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.list_transactions import ListTransactionsRequest
-from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
-from ...wire.api.write_txn_markers import WriteTxnMarkersRequest
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..security.authorizer.acl import Kind, Operation
-from .asking import Authorization, PartlyDenied, Verdict
+from .asking import (
+    ERRORS,
+    Authorization,
+    PartlyDenied,
+    Verdict,
+    needs_cluster,
+    needs_one,
+)
 from .guard import guards
-from .needs import ERRORS, needs_cluster, needs_each_topic, needs_one
 
 _BROKERS_SINCE = 4
 
@@ -63,34 +65,6 @@ def add_partitions(asking: Authorization, request: AddPartitionsToTxnRequest) ->
 def _is_there(asking: Authorization, name: str, index: int) -> bool:
     topic = asking.cluster.topics.get(name)
     return topic is not None and 0 <= index < len(topic.partitions)
-
-
-@guards(AddOffsetsToTxnRequest)
-def add_offsets(asking: Authorization, request: AddOffsetsToTxnRequest) -> Verdict:
-    x = request.transactional_id
-    refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
-    return refusal or needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-
-
-@guards(EndTxnRequest)
-def end_txn(asking: Authorization, request: EndTxnRequest) -> Verdict:
-    x = request.transactional_id
-    return needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
-
-
-@guards(TxnOffsetCommitRequest)
-def txn_offset_commit(asking: Authorization, request: TxnOffsetCommitRequest) -> Verdict:
-    x = request.transactional_id
-    refusal = needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
-    if refusal is None:
-        refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
-    answer = TxnOffsetCommitResponse.Topic
-    return refusal or needs_each_topic(asking, request, Operation.READ, answer)
-
-
-@guards(WriteTxnMarkersRequest)
-def write_markers(asking: Authorization, request: WriteTxnMarkersRequest) -> Verdict:
-    return needs_cluster(asking, request, Operation.ALTER, Operation.CLUSTER_ACTION)
 
 
 @guards(DescribeTransactionsRequest)

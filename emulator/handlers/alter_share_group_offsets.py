@@ -14,8 +14,8 @@ from ...wire.api.alter_share_group_offsets import (
     AlterShareGroupOffsetsResponse,
 )
 from ..base.call import Call
+from .modern_groups import has_share_groups
 from .registry import handles
-from .share_acknowledgements import has_share_groups
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from ..base.java_order import int_order
 from ..base.turns import Slices
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.members import ConsumerMember
-from .consumer_group_heartbeat import has_new_protocol
-from .described_groups import described_groups
+from .modern_groups import described_groups, has_consumer_groups
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -37,7 +36,7 @@ def consumer_group_describe(
         request,
         partial(Response.Group, assignor_name=""),
         partial(_described, cluster, call),
-        is_served=has_new_protocol(cluster),
+        is_served=has_consumer_groups(cluster),
     )
     return Response(groups=groups)
 

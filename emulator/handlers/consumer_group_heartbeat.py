@@ -19,6 +19,7 @@ from ...wire.api.consumer_group_heartbeat import (
 from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..security.authorizer.acl import Kind, Operation
+from .modern_groups import check_not_empty, has_consumer_groups, invalid
 from .registry import handles
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ Response: TypeAlias = ConsumerGroupHeartbeatResponse
 def consumer_group_heartbeat(
     cluster: Cluster, call: Call, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse:
-    if not has_new_protocol(cluster):
+    if not has_consumer_groups(cluster):
         return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
         coordinator = cluster.groups.at(call.node_id)
@@ -46,18 +47,6 @@ def consumer_group_heartbeat(
         return Response(error_code=refused.error, error_message=_sentence(refused))
 
 
-def has_new_protocol(cluster: Cluster) -> bool:
-    """Whether there are consumer groups: the feature `group.version` says so, and the protocols
-    that the broker has. Of 3.9 they are a preview, which is left out."""
-    is_on = cluster.release.has_consumer_groups and cluster.features.level("group.version") > 0
-    return is_on and has_protocol(cluster, "consumer")
-
-
-def has_protocol(cluster: Cluster, name: str) -> bool:
-    """Whether the brokers have this protocol of groups."""
-    return name in cluster.config.get("group.coordinator.rebalance.protocols")
-
-
 def _sentence(refused: Refused) -> str | None:
     if refused.message is None and refused.error is Error.INVALID_REQUEST:
         return INVALID_REQUEST_TEXT
@@ -67,17 +56,17 @@ def _sentence(refused: Refused) -> str | None:
 def _check(request: Request, version: int, assignors: Sequence[str]) -> None:
     epoch = request.member_epoch
     if version >= _MEMBER_CHOOSES_ID_SINCE or epoch > JOINING_EPOCH or epoch == LEAVE_EPOCH:
-        _not_empty(request.member_id, "MemberId")
-    _not_empty(request.group_id, "GroupId")
-    _not_empty(request.instance_id, "InstanceId")
-    _not_empty(request.rack_id, "RackId")
+        check_not_empty(MemberId=request.member_id)
+    check_not_empty(
+        GroupId=request.group_id, InstanceId=request.instance_id, RackId=request.rack_id
+    )
     if epoch == JOINING_EPOCH:
         _check_joining(request)
     elif epoch == STATIC_LEAVE_EPOCH:
         if request.instance_id is None:
-            raise _invalid("InstanceId can't be null.")
+            raise invalid("InstanceId can't be null.")
     elif epoch < STATIC_LEAVE_EPOCH:
-        raise _invalid("MemberEpoch is invalid.")
+        raise invalid("MemberEpoch is invalid.")
     name = request.server_assignor
     if name is not None and name not in assignors:
         message = (
@@ -88,23 +77,14 @@ def _check(request: Request, version: int, assignors: Sequence[str]) -> None:
 
 def _check_joining(request: Request) -> None:
     if request.rebalance_timeout_ms == -1:
-        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+        raise invalid("RebalanceTimeoutMs must be provided in first request.")
     if request.topic_partitions is None or request.topic_partitions:
-        raise _invalid("TopicPartitions must be empty when (re-)joining.")
+        raise invalid("TopicPartitions must be empty when (re-)joining.")
     if request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
-        raise _invalid(
+        raise invalid(
             "Either SubscribedTopicNames or SubscribedTopicRegex must be non-null when"
             " (re-)joining."
         )
-
-
-def _not_empty(text: str | None, name: str) -> None:
-    if text is not None and not text.strip():
-        raise _invalid(f"{name} can't be empty.")
-
-
-def _invalid(message: str) -> Refused:
-    return Refused(Error.INVALID_REQUEST, message)
 
 
 def _sees(authorizer: Authorizer, call: Call, topic: str) -> bool:

@@ -10,8 +10,8 @@ from ...wire.api.delete_share_group_offsets import (
     DeleteShareGroupOffsetsResponse,
 )
 from ..base.call import Call
+from .modern_groups import has_share_groups
 from .registry import handles
-from .share_acknowledgements import has_share_groups
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from ..base.call import UNEXPECTED_TEXT, Call
 from ..base.java_order import id_order, int_order
 from ..partitions.partition import Topic
 from ..share.state import NO_OFFSET, UNINITIALIZED, ShareKey
+from .modern_groups import has_share_groups
 from .registry import handles
-from .share_acknowledgements import has_share_groups
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from ...wire import Error, Refused, Response
 from ...wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from ..base.call import Call, Sentinel
 from ..share.leading import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
+from .modern_groups import has_share_groups
 from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (
@@ -22,7 +23,6 @@ from .share_acknowledgements import (
     Asked,
     acknowledged,
     check_member,
-    has_share_groups,
 )
 
 if TYPE_CHECKING:

@@ -51,11 +51,6 @@ class Asked(NamedTuple):
     batches: Sequence[_Batch]
 
 
-def has_share_groups(cluster: Cluster) -> bool:
-    """Whether there are share groups: the feature `share.version` says so."""
-    return cluster.release.has_share_coordinator and cluster.features.level("share.version") > 0
-
-
 def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) -> str:
     """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, or, in older releases
     for none, UNKNOWN_SERVER_ERROR."""

@@ -28,6 +28,7 @@ from ..share.leading import (
     ShareLeader,
     next_epoch,
 )
+from .modern_groups import has_share_groups
 from .node_endpoints import endpoints
 from .registry import handles
 from .share_acknowledgements import (
@@ -37,7 +38,6 @@ from .share_acknowledgements import (
     Asked,
     acknowledged,
     check_member,
-    has_share_groups,
 )
 
 if TYPE_CHECKING:

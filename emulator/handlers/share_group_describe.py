@@ -10,9 +10,8 @@ from ..base.call import Call
 from ..base.java_order import id_order, int_order
 from ..base.turns import Slices
 from ..groups.share.members import ShareMember
-from .described_groups import described_groups
+from .modern_groups import described_groups, has_share_groups
 from .registry import handles
-from .share_acknowledgements import has_share_groups
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -15,8 +15,9 @@ from ...wire.api.share_group_heartbeat import (
 )
 from ..base.call import Call
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH
+from .modern_groups import check_not_empty, has_share_groups, invalid
 from .registry import handles
-from .share_acknowledgements import check_member_id, has_share_groups
+from .share_acknowledgements import check_member_id
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -40,19 +41,8 @@ def share_group_heartbeat(
 
 def _check(request: Request) -> None:
     check_member_id(request.member_id)
-    _not_empty(request.member_id, "MemberId")
-    _not_empty(request.group_id, "GroupId")
-    _not_empty(request.rack_id, "RackId")
+    check_not_empty(MemberId=request.member_id, GroupId=request.group_id, RackId=request.rack_id)
     if request.member_epoch == JOINING_EPOCH and not request.subscribed_topic_names:
-        raise _invalid("SubscribedTopicNames must be set in first request.")
+        raise invalid("SubscribedTopicNames must be set in first request.")
     if request.member_epoch < LEAVE_EPOCH:
-        raise _invalid("MemberEpoch is invalid.")
-
-
-def _not_empty(text: str | None, name: str) -> None:
-    if text is not None and not text.strip():
-        raise _invalid(f"{name} can't be empty.")
-
-
-def _invalid(message: str) -> Refused:
-    return Refused(Error.INVALID_REQUEST, message)
+        raise invalid("MemberEpoch is invalid.")

@@ -23,9 +23,8 @@ from ..base.turns import Slices
 from ..groups.streams.group import StreamsGroup
 from ..groups.streams.members import NOTHING, Epochs, StreamsMember, Tasks
 from ..groups.streams.topology import Configured, InternalTopic, Subtopology, Topology
-from .described_groups import described_groups
+from .modern_groups import described_groups, has_streams_groups
 from .registry import handles
-from .streams_group_heartbeat import has_streams_groups
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

@@ -23,7 +23,7 @@ from ..base.call import Call
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..groups.modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
 from ..metadata.topic_rules import name_problem
-from .consumer_group_heartbeat import has_protocol
+from .modern_groups import check_not_empty, has_streams_groups, invalid
 from .registry import handles
 from .streams_internal_topics import create_missing
 
@@ -49,13 +49,6 @@ def streams_group_heartbeat(
         return refused_answer(refused)
     create_missing(cluster, call, streams.creation_errors, answer, missing)
     return answer
-
-
-def has_streams_groups(cluster: Cluster) -> bool:
-    """Whether there are streams groups: the feature `streams.version` says so, and the protocols
-    that the broker has."""
-    is_on = cluster.release.has_streams_groups and cluster.features.level("streams.version") > 0
-    return is_on and has_protocol(cluster, "streams")
 
 
 def required_topics(request: Request) -> list[str]:
@@ -85,49 +78,47 @@ def check_topics(names: Iterable[str]) -> None:
 
 def _check(request: Request) -> None:
     _check_support(request)
-    _not_empty(request.member_id, "MemberId")
-    _not_empty(request.group_id, "GroupId")
-    _not_empty(request.rack_id, "RackId")
+    check_not_empty(MemberId=request.member_id, GroupId=request.group_id, RackId=request.rack_id)
     epoch = request.member_epoch
     if epoch == JOINING_EPOCH:
         _check_joining(request)
     elif epoch == STATIC_LEAVE_EPOCH:  # no member has an instance
-        raise _invalid("InstanceId can't be null.")
+        raise invalid("InstanceId can't be null.")
     elif epoch < STATIC_LEAVE_EPOCH:
-        raise _invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
+        raise invalid(f"MemberEpoch is {epoch}, but must be greater than or equal to -2.")
     kinds = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
     if None in kinds and any(kind is not None for kind in kinds):
-        raise _invalid("If one task-type is non-null, all must be non-null.")
+        raise invalid("If one task-type is non-null, all must be non-null.")
     if epoch != JOINING_EPOCH and request.topology is not None:
-        raise _invalid("Topology can only be provided when (re-)joining.")
+        raise invalid("Topology can only be provided when (re-)joining.")
 
 
 def _check_support(request: Request) -> None:
     if request.instance_id is not None:
-        raise _invalid("Static membership is not yet supported.")
+        raise invalid("Static membership is not yet supported.")
     if request.task_offsets is not None:
-        raise _invalid("TaskOffsets are not supported yet.")
+        raise invalid("TaskOffsets are not supported yet.")
     if request.task_end_offsets is not None:
-        raise _invalid("TaskEndOffsets are not supported yet.")
+        raise invalid("TaskEndOffsets are not supported yet.")
     if request.warmup_tasks:
-        raise _invalid("WarmupTasks are not supported yet.")
+        raise invalid("WarmupTasks are not supported yet.")
     for each in () if request.topology is None else request.topology.subtopologies:
         if each.source_topic_regex:
-            raise _invalid("Regular expressions for source topics are not supported yet.")
+            raise invalid("Regular expressions for source topics are not supported yet.")
 
 
 def _check_joining(request: Request) -> None:
     if request.rebalance_timeout_ms == -1:
-        raise _invalid("RebalanceTimeoutMs must be provided in first request.")
+        raise invalid("RebalanceTimeoutMs must be provided in first request.")
     for name, tasks in (
         ("ActiveTasks", request.active_tasks),
         ("StandbyTasks", request.standby_tasks),
         ("WarmupTasks", request.warmup_tasks),
     ):
         if tasks is None or tasks:
-            raise _invalid(f"{name} must be empty when (re-)joining.")
+            raise invalid(f"{name} must be empty when (re-)joining.")
     if request.topology is None:
-        raise _invalid("Topology must be non-null when (re-)joining.")
+        raise invalid("Topology must be non-null when (re-)joining.")
     for subtopology in request.topology.subtopologies:
         for topic in subtopology.state_changelog_topics:
             if topic.partitions:
@@ -135,15 +126,6 @@ def _check_joining(request: Request) -> None:
                     f"Changelog topic {topic.name} must have an undefined partition count, but it"
                     f" is set to {topic.partitions}."
                 )
-
-
-def _not_empty(text: str | None, name: str) -> None:
-    if text is not None and not text.strip():
-        raise _invalid(f"{name} can't be empty.")
-
-
-def _invalid(message: str) -> Refused:
-    return Refused(Error.INVALID_REQUEST, message)
 
 
 def _invalid_topology(message: str) -> Refused:

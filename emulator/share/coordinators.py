@@ -303,7 +303,7 @@ class ShareCoordinators:
         index = self._index(key)
         return NO_LEADER if index not in self._shards else self._shards[index][0]
 
-    # What is asked of a state. Each raises Refused as shard.py says, and as the write fails.
+    # What is asked of a state. Each raises Refused as its shard does, and as the write fails.
 
     def initialize(
         self, key: ShareKey, state_epoch: int, start_offset: int, asked: int | None = None

@@ -309,7 +309,7 @@ class ShareLeader:
 
     def acknowledge(self, key: ShareKey, member_id: str, asked: Sequence[Acknowledgement]) -> None:
         """Acknowledge records. Raises Refused: UNKNOWN_TOPIC_OR_PARTITION if nobody has fetched
-        from the partition, and as acknowledging.py says."""
+        from the partition, and as `acknowledge` does."""
         share = self._shares.get(key)
         if share is None:
             raise Refused(

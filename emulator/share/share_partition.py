@@ -2,7 +2,7 @@
 
 It begins with the state that the share coordinator has stored, or else where the group's
 `share.auto.offset.reset` says. Between the start offset, below which all is done with, and the end
-offset lie the batches in flight. acquiring.py hands out records, acknowledging.py takes them back.
+offset lie the batches in flight. acquiring.py hands out records and takes them back.
 What has changed is written to the coordinator before it counts.
 
 Rules (semantics N13-N16):

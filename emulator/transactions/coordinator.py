@@ -304,7 +304,7 @@ class TransactionCoordinator:
     def end(
         self, transactional_id: str, asked: Producer, *, commit: bool, client_version: int
     ) -> Producer:
-        """EndTxn; returns the producer for the next transaction. Raises Refused as ending.py says,
+        """EndTxn; returns the producer for the next transaction. Raises Refused as `judged` does,
         and UNSUPPORTED_VERSION as `add` does."""
         known = self._of(transactional_id)
         outcome = judged(known, asked, commit=commit, client_version=client_version)

@@ -255,7 +255,7 @@ class _Environment:
     def write_marker(self, transaction: Transaction, key: Key) -> None:
         """End a prepared transaction in a partition, if it still exists. One that nobody leads is
         passed over: there the transaction stays open until the next one ends. Raises Refused:
-        NOT_LEADER_OR_FOLLOWER if its leader does not answer, and as markers.py says."""
+        NOT_LEADER_OR_FOLLOWER if its leader does not answer, and as `write_marker` does."""
         name, index = key
         topic = self._cluster.topics.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):

@@ -112,8 +112,9 @@ class World:
 
     def new_coordinator(self) -> Coordinator:
         """A coordinator without any shard."""
+        topic: Any = self
         return Coordinator(
-            topic=self,
+            topic=topic,
             send=self._send,
             timers=self.timers,
             now=lambda: self.now,
