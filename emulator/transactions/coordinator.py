@@ -32,7 +32,7 @@ refused with CONCURRENT_TRANSACTIONS.
 
 A retry across a change of the producer id has the old id with its last epoch.
 
-Everything outside is reached through `Outside` (store.py).
+Everything outside is reached through its `Environment` (store.py).
 Source: KIP-98, KIP-360, KIP-447, KIP-588, KIP-890; run side by side with Kafka 4.3.1 (semantics H).
 """
 
@@ -42,7 +42,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ..base.journal import Journal
@@ -57,6 +57,9 @@ from .transaction import (
     State,
     Transaction,
 )
+
+if TYPE_CHECKING:
+    from .store import Environment
 
 
 class Outcome(Enum):
@@ -201,42 +204,14 @@ class TransactionSettings:
     expiration_ms: int = 604_800_000
 
 
-class Outside(Protocol):
-    """What a coordinator needs of its owner."""
-
-    def now(self) -> int:
-        """The time in milliseconds."""
-
-    def level(self) -> int:
-        """The finalized transaction.version."""
-
-    def new_producer_id(self) -> int:
-        """An id that no producer has had."""
-
-    def write(self, transactional_id: str, transaction: Transaction | None) -> None:
-        """Write a record, or the tombstone of an id. Raises Refused."""
-
-    def write_marker(self, transaction: Transaction, key: Key) -> None:
-        """End a prepared transaction in one of its partitions. Raises Refused."""
-
-    def soon(self, callback: Callable[[], None]) -> None:
-        """Call back once the current request is answered, or later."""
-
-    def at(self, when: int, callback: Callable[[], None]) -> None:
-        """Call back when the time has come."""
-
-    def tell(self, before: Transaction | None, after: Transaction, why: str) -> None:
-        """A step was taken: tell what has begun or ended, if anything."""
-
-
 class TransactionCoordinator:
     """The transactional ids that a broker coordinates."""
 
-    def __init__(self, outside: Outside, settings: TransactionSettings) -> None:
+    def __init__(self, environment: Environment, settings: TransactionSettings) -> None:
         self.settings = settings
-        self._outside = outside
+        self._environment = environment
         self._known: dict[str, Transaction] = {}
-        self._opened_ms = outside.now()
+        self._opened_ms = environment.now()
         self._unmarked: set[str] = set()  # those that wait to have their markers written
         self._abort_at: int | None = None
         self._expire_at: int | None = None
@@ -257,12 +232,12 @@ class TransactionCoordinator:
             raise Refused(Error.INVALID_TRANSACTION_TIMEOUT)
         known = self._known.get(transactional_id)
         if known is None:
-            new_id = self._outside.new_producer_id()
+            new_id = self._environment.new_producer_id()
             known = Transaction(transactional_id, new_id, timeout_ms)
         if must_fence(known, asked):
             self._fence(known, "its producer has started anew")
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
-        now, new_producer_id = self._outside.now(), self._outside.new_producer_id
+        now, new_producer_id = self._environment.now(), self._environment.new_producer_id
         following = begun(known, asked, timeout_ms, now, new_producer_id)
         self._write(following)
         return following.producer
@@ -285,7 +260,7 @@ class TransactionCoordinator:
         if known.state is State.ONGOING and all(key in known.partitions for key in wanted):
             return
         self._check_level(client_version)
-        self._write(known.joined_by(wanted, client_version, self._outside.now()))
+        self._write(known.joined_by(wanted, client_version, self._environment.now()))
 
     def verify(
         self, transactional_id: str, asked: Producer, partitions: Iterable[Key]
@@ -311,7 +286,7 @@ class TransactionCoordinator:
         if outcome is Outcome.DONE:
             return known.producer
         self._check_level(client_version)
-        now = self._outside.now()
+        now = self._environment.now()
         prepared = known.prepared(
             commit=commit,
             client_version=client_version,
@@ -370,10 +345,10 @@ class TransactionCoordinator:
 
     def _fence(self, known: Transaction, why: str) -> None:
         """Abort an open transaction under the next epoch. Raises Refused."""
-        version = TV2 if self._outside.level() >= TV2 else TV1
+        version = TV2 if self._environment.level() >= TV2 else TV1
         fenced = known.fenced(
             client_version=version,
-            now=self._outside.now(),
+            now=self._environment.now(),
             next_producer_id=self._following(known, version),
         )
         self._write(fenced, why)
@@ -382,18 +357,18 @@ class TransactionCoordinator:
     def _following(self, known: Transaction, client_version: int) -> int:
         """The producer id after an end that uses up the epochs; -1 for the same id."""
         if client_version == TV2 and known.is_exhausted:
-            return self._outside.new_producer_id()
+            return self._environment.new_producer_id()
         return NO_PRODUCER_ID
 
     def _complete_soon(self, prepared: Transaction) -> None:
         transactional_id = prepared.transactional_id
-        self._outside.soon(lambda: self._complete(transactional_id))
+        self._environment.soon(lambda: self._complete(transactional_id))
 
     def try_again(self) -> None:
         """Partitions have changed: markers that could not be written may be now."""
         while self._unmarked:
             transactional_id = self._unmarked.pop()
-            self._outside.soon(partial(self._complete, transactional_id))
+            self._environment.soon(partial(self._complete, transactional_id))
 
     def _complete(self, transactional_id: str) -> None:
         """Write the markers, and then that the transaction is complete."""
@@ -406,13 +381,13 @@ class TransactionCoordinator:
             self._known[transactional_id] = replace(known, partitions=left)
         elif not error:
             try:
-                self._write(known.completed(self._outside.now()))
+                self._write(known.completed(self._environment.now()))
             except Refused as refused:
                 error = refused.error
         if error and error not in _NOT_RETRIED:
             self._unmarked.add(transactional_id)
-            when = self._outside.now() + RETRY_MS
-            self._outside.at(when, lambda: self._complete(transactional_id))
+            when = self._environment.now() + RETRY_MS
+            self._environment.at(when, lambda: self._complete(transactional_id))
 
     def _write_markers(self, known: Transaction) -> tuple[tuple[Key, ...], Error]:
         """Write a marker to each partition. Returns those that have none yet, and an error."""
@@ -420,7 +395,7 @@ class TransactionCoordinator:
         error = Error.NONE
         for key in known.partitions:
             try:
-                self._outside.write_marker(known, key)
+                self._environment.write_marker(known, key)
             except Refused as refused:
                 left.append(key)
                 if not error or error in _NOT_RETRIED:
@@ -454,19 +429,19 @@ class TransactionCoordinator:
             when = self._tick(overdue, settings.abort_interval_ms)
             if self._abort_at is None or when < self._abort_at:
                 self._abort_at = when
-                self._outside.at(when, self._abort_overdue)
+                self._environment.at(when, self._abort_overdue)
         elif transaction.is_idle and self._expire_at is None:
             unused = transaction.last_update_ms + settings.expiration_ms
             self._expire_at = self._tick(unused, settings.expiry_interval_ms)
-            self._outside.at(self._expire_at, self._expire)
+            self._environment.at(self._expire_at, self._expire)
 
     def _tick(self, time_ms: int, interval_ms: int) -> int:
         """The first of the checks every `interval_ms` that is at or after `time_ms`."""
-        earliest = max(time_ms, self._outside.now() + 1)
+        earliest = max(time_ms, self._environment.now() + 1)
         return earliest + (self._opened_ms - earliest) % interval_ms
 
     def _abort_overdue(self) -> None:
-        now = self._outside.now()
+        now = self._environment.now()
         if self._abort_at is None or now < self._abort_at:
             return  # stale: an earlier timer ran
         self._abort_at = None
@@ -477,14 +452,14 @@ class TransactionCoordinator:
 
     def _expire(self) -> None:
         self._expire_at = None
-        limit = self._outside.now() - self.settings.expiration_ms
+        limit = self._environment.now() - self.settings.expiration_ms
         for transaction in list(self._known.values()):
             if transaction.is_idle and transaction.last_update_ms <= limit:
                 self._try(self._forget, transaction)
         self._watch()
 
     def _forget(self, transaction: Transaction) -> None:
-        self._outside.write(transaction.transactional_id, None)
+        self._environment.write(transaction.transactional_id, None)
         del self._known[transaction.transactional_id]
 
     def _try(self, step: Callable[[Transaction], None], transaction: Transaction) -> None:
@@ -506,14 +481,14 @@ class TransactionCoordinator:
 
     def _check_level(self, client_version: int) -> None:
         """Raises Refused: without the feature, records have no client's generation."""
-        if client_version and not self._outside.level():
+        if client_version and not self._environment.level():
             raise Refused(Error.UNSUPPORTED_VERSION)
 
     def _write(self, transaction: Transaction, why: str = "") -> None:
-        self._outside.write(transaction.transactional_id, transaction)
+        self._environment.write(transaction.transactional_id, transaction)
         before = self._known.get(transaction.transactional_id)
         self._known[transaction.transactional_id] = transaction
-        self._outside.tell(before, transaction, why)
+        self._environment.tell(before, transaction, why)
         self._watch_over(transaction)
 
 

@@ -125,7 +125,7 @@ class Transactions:
 
     def add(self, node_id: int, config: BrokerConfig) -> None:
         """One more broker, which coordinates nothing yet."""
-        environment = _Environment(self._cluster, node_id)
+        environment = Environment(self._cluster, node_id)
         self._coordinators[node_id] = TransactionCoordinator(environment, settings_of(config))
 
     def remove(self, node_id: int) -> None:
@@ -210,7 +210,7 @@ class Transactions:
         return self.leader_of(transactional_id) != node_id
 
 
-class _Environment:
+class Environment:
     """What the coordinator of a broker needs: time, ids, its topic."""
 
     def __init__(self, cluster: Cluster, node_id: int) -> None:
@@ -218,25 +218,32 @@ class _Environment:
         self._node_id = node_id
 
     def now(self) -> int:
+        """The time in milliseconds."""
         return self._cluster.clock.now()
 
     def level(self) -> int:
+        """The finalized transaction.version."""
         return self._cluster.features.level("transaction.version")
 
     def new_producer_id(self) -> int:
+        """An id that no producer has had."""
         return self._cluster.brokers[self._node_id].next_producer_id()
 
     def soon(self, callback: Callable[[], None]) -> None:
+        """Call back once the current request is answered, or later."""
         self._cluster.once_decided(callback)
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
+        """Call back when the time has come."""
         self._cluster.timers.at(when, callback)
 
     def tell(self, before: Transaction | None, after: Transaction, why: str) -> None:
+        """A step was taken: log what has begun or ended, if anything."""
         tell_step(self._cluster.journal, before, after, why)
 
     def write(self, transactional_id: str, transaction: Transaction | None) -> None:
-        """Append a record. Raises Refused with the code that a coordinator answers."""
+        """Append a record, or the tombstone of an id. Raises Refused with the code that a
+        coordinator answers."""
         now = self.now() if transaction is None else transaction.last_update_ms
         value = None if transaction is None else encoded_value(transaction, self.level())
         batch = build_batch([NewRecord(now, encoded_key(transactional_id), value)])
