@@ -176,7 +176,7 @@ ROOMS = {
     """,
     "fixtures/simulation": """
         times misfortunes
-        handles loop clients calm wires service situations search befalling world kafka
+        handles leaving databases loop clients calm wires service situations search befalling world kafka
         decorator
     """,
     "fixtures/services": """
