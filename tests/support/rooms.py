@@ -175,8 +175,9 @@ ROOMS = {
         plugin
     """,
     "fixtures/simulation": """
-        times misfortunes
-        handles leaving databases loop clients calm wires service situations search befalling world kafka
+        misfortunes
+        handles leaving times databases loop clients calm wires service situations search
+            befalling world kafka
         decorator
     """,
     "fixtures/services": """
