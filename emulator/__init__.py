@@ -45,7 +45,7 @@ _HERE = {
     ".config.configs": "BrokerConfig ConfigError",
     ".embedded.embedded": "Embedded",
     ".security.token_endpoint": "TokenEndpoint",
-    ".snapshots.errors": "StateError",
+    ".snapshots.archive": "StateError",
     ".snapshots.snapshot": "Snapshot",
 }
 # Names that stood here before the storeys were parted; new code has them from `odradek`.
