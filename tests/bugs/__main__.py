@@ -160,7 +160,8 @@ def main() -> int:
     broken = session(names, chosen.budget) if names else {}
     held = tried(bugs, chosen.twin_budget, chosen.twins)
     lines = [row(e, broken.get(f"{e.key}-bug"), held[e.key]) for e in bugs]
-    print("\n".join([*_HEAD, *lines]))
+    told = (f"{each.client}, {each.name}: twin held {held[each.key]}" for each in bugs)
+    print("\n".join(told if chosen.twins_alone else [*_HEAD, *lines]))
     if chosen.write:
         page = merged(PAGE.read_text(), lines, BUGS, twins_alone=chosen.twins_alone)
         PAGE.write_text(page)

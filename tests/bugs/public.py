@@ -77,8 +77,21 @@ def _file(source: str) -> str:
     return braces.replace(_ADDRESS, "{bootstrap_servers}")
 
 
+FASTSTREAM, QUIX = "faststream[cli,kafka]==0.7.8", "quixstreams==3.28.1"
+STREAMS = [f"org.apache.kafka:kafka-streams:{KAFKA}", "org.slf4j:slf4j-simple:1.7.36"]
+ARCHETYPE = [f"org.apache.kafka:streams-quickstart-java:{KAFKA}"]
+
+
+def install() -> None:
+    """All that they need, before the time of the first one begins. Raises Unavailable."""
+    _python(FASTSTREAM)
+    _python(QUIX)
+    resolve("streams-quickstart", ARCHETYPE)
+    resolve("kafka-streams", STREAMS)
+
+
 def _faststream(kafka: Any) -> Service:
-    python = _python("faststream[cli,kafka]==0.7.8")
+    python = _python(FASTSTREAM)
     source = _described(python, "faststream")
     command = [python, "-m", "faststream", "run", "app:app"]
     files = {"app.py": _file(source)}
@@ -87,7 +100,7 @@ def _faststream(kafka: Any) -> Service:
 
 
 def _quix(kafka: Any) -> Service:
-    python = _python("quixstreams==3.28.1")
+    python = _python(QUIX)
     source = _described(python, "quixstreams")
     files = {"app.py": _file(source)}
     started: Service = kafka.service([python, "app.py"], files=files, name="quix")
@@ -95,12 +108,11 @@ def _quix(kafka: Any) -> Service:
 
 
 def _streams(kafka: Any) -> Service:
-    shown = resolve("streams-quickstart", [f"org.apache.kafka:streams-quickstart-java:{KAFKA}"])
+    shown = resolve("streams-quickstart", ARCHETYPE)
     (archive,) = shown.glob("streams-quickstart-java*.jar")
     path = "archetype-resources/src/main/java/Pipe.java"
     source = zipfile.ZipFile(archive).read(path).decode().replace("${package}", "app")
-    libraries = [f"org.apache.kafka:kafka-streams:{KAFKA}", "org.slf4j:slf4j-simple:1.7.36"]
-    jars = classpath(resolve("kafka-streams", libraries))
+    jars = classpath(resolve("kafka-streams", STREAMS))
     command = [java(), *JVM, QUIET, "-cp", jars, "Pipe.java"]
     files = {"Pipe.java": _file(source)}
     started: Service = kafka.service(command, files=files, name="pipe")
@@ -142,6 +154,7 @@ def main() -> int:
     """Run them, and print a table."""
     from tests.bugs.__main__ import CAUSE, session
 
+    install()
     names = [f"{e.name}-{promise}" for e in EXAMPLES for promise in PROMISES]
     reports = session(names, 60, "public_held.py::test_an_example")
     for name in names:
