@@ -1,4 +1,4 @@
-"""Kafka's nodes after each of some seventy changes, beside those that three brokers of Kafka 2.7
+"""Kafka's nodes after each of some sixty changes, beside those that three brokers of Kafka 2.7
 had left (recorded.json, by record.py)."""
 
 from __future__ import annotations
