@@ -32,9 +32,14 @@ PIPELINE: dict[str, str] = {
 OTHERS = {
     "registry": "a schema registry in front of any Kafka",
     "schemas": "subjects of a schema registry: list, show, register, check",
+    "console": "a page that shows any Kafka, and the control API in front of it",
 }
 """The same of verbs that are no part of the pipeline."""
-_MODULES = {"registry": ".schema_registry.command", "schemas": ".schema_registry.console"}
+_MODULES = {
+    "registry": ".schema_registry.command",
+    "schemas": ".schema_registry.console",
+    "console": "..fixtures.control.command",
+}
 
 NEEDED = ("numpy", "pyarrow", "fastavro", "rich")
 """What every verb of the pipeline imports: the extra `odradek[pipeline]`."""
@@ -78,6 +83,8 @@ def _complete(verb: str, parser: argparse.ArgumentParser) -> None:
     """Give a verb's parser its arguments, if what it imports is there."""
     if verb in PIPELINE and not _missing():
         import_module(f".spark.pipeline.{verb}", __package__).add_arguments(parser)
+    elif verb in _MODULES:
+        import_module(_MODULES[verb], __package__).add_arguments(parser)
 
 
 def _missing() -> list[str]:
