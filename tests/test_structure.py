@@ -58,6 +58,7 @@ ENTRY_POINTS = {
     "compat/demo.py": "make demo",
     "compat/schema_registry/command.py": "odradek registry",
     "compat/schema_registry/console.py": "odradek schemas",
+    "fixtures/control/command.py": "odradek console",
     "compat/http_server.py": "what serves a page or a registry, when one is asked for",
     "compat/real_kafka/dump_tool.py": "Kafka's dump tool over a data directory, for tests",
     "compat/spark/pipeline/export.py": "odradek export",

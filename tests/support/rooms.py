@@ -201,12 +201,14 @@ ROOMS = {
         shapes
         verbs
         security
+        any_kafka
         clusters overview happened
         reading
         resources
         openapi metrics
         app
         server
+        command
     """,
     "fixtures/explore": """
         turn
