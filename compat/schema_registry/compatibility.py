@@ -70,6 +70,8 @@ def _against(rules: _Level, new: Schema, each: Earlier) -> list[str]:
             reasons = [reason.words("new", "old") for reason in new.cannot_read(old)]
     except TooLarge as error:
         return [str(error)]
+    except RecursionError:
+        return ["the schemas refer to one another through too many levels to be compared"]
     found += reasons
     if reasons or (found and not rules.new_reads):  # as in Confluent's: not of FULL's first half
         found += _about(each.version, old)

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from odradek.compat.schema_registry.compatibility import Earlier, problems
 from odradek.compat.schema_registry.formats import BadSchema, Schema, parse
+from odradek.compat.schema_registry.limits import TooLarge
+from odradek.compat.schema_registry.patterns import is_explosive
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -143,3 +146,34 @@ def test_the_normal_form_of_protobuf_has_complete_names_in_order() -> None:
 def test_protobuf_that_does_not_hold_together_is_refused(text: str) -> None:
     with pytest.raises(BadSchema):
         parse("PROTOBUF", text, {}, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [("(a+)+$", True), ("^(a|b)*c", True), ("((a*)b)+", True), ("^x", False), ("(ab)+", False),
+     ("[(+]+(a)", False), (r"\(a+\)+", False)],
+)  # fmt: skip
+def test_patterns_that_may_take_for_ever_are_known(pattern: str, expected: bool) -> None:
+    assert is_explosive(pattern) is expected
+
+
+def test_json_schemas_that_are_bombs_are_compared_in_bounded_time() -> None:
+    pattern = {"type": "object", "patternProperties": {"(a+)+$": {"type": "string"}}}
+    named = {**pattern, "properties": {"a" * 40 + "!": {"type": "string"}}}
+    with pytest.raises(TooLarge, match="takes too long"):
+        _reasons("JSON", json.dumps(pattern), json.dumps(named))
+    many = [
+        {"type": "object", "properties": {f"p{n}-{at}": {"type": "null"} for at in range(40)}}
+        for n in range(200)
+    ]
+    with pytest.raises(TooLarge, match="steps"):
+        _reasons("JSON", json.dumps({"anyOf": many}), json.dumps({"anyOf": many, "title": "x"}))
+
+
+def test_a_chain_of_references_is_refused_and_not_a_failure() -> None:
+    chain = {f"d{n}": {"properties": {"a": {"$ref": f"#/definitions/d{n + 1}"}}}
+             for n in range(3_000)}  # fmt: skip
+    text = json.dumps({"$ref": "#/definitions/d0", "definitions": chain})
+    schema = parse("JSON", text, {})
+    found = problems("BACKWARD", schema, [Earlier(1, lambda: schema)])
+    assert "too many levels" in found[0]

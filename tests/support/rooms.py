@@ -252,7 +252,7 @@ ROOMS = {
         reading
     """,
     "compat/schema_registry": """
-        limits
+        limits patterns
         formats
         errors subjects releases faults paths
         records

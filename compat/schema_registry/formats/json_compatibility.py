@@ -11,11 +11,12 @@ maxContains of the drafts after 7.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from ..limits import Steps
+from ..limits import Steps, TooLarge
+from ..patterns import is_explosive
 from . import Incompatibility, written
 from .java_order import hash_order
 from .json_nodes import Node, key_of, node_of
@@ -106,6 +107,7 @@ _BOUNDS = {
 }  # fmt: skip
 _ANY = ("anyOf", "oneOf")
 _HERE: tuple[str, ...] = ()
+_NAME_MAX = 1_000
 
 
 def compared(reader: JsonSchema, writer: JsonSchema) -> list[Incompatibility]:
@@ -128,14 +130,14 @@ class _Comparison:
     def __init__(self, reader: JsonSchema, writer: JsonSchema) -> None:
         self._reader, self._writer = reader, writer
         self._steps = Steps()
-        self._known: dict[tuple[str, str], Reasons] = {}
+        self._known: dict[tuple[Hashable, Hashable], Reasons] = {}
 
     def pair(self, old: Any, new: Any, path: tuple[str, ...] = _HERE) -> Reasons:
         """One pair of schemas, whose reasons are of paths that begin so; one that is being compared
         is compatible, for now."""
         self._steps.take()
         was, now = node_of(old, self._writer), node_of(new, self._reader)
-        key = (key_of(was), key_of(now))
+        key = (was.identity, now.identity)
         if key not in self._known:
             self._known[key] = []
             self._known[key] = list(self._compared(was, now))
@@ -246,6 +248,7 @@ class _Comparison:
             if name in there and is_new and not _has_default(there[name]):
                 yield "REQUIRED_ATTRIBUTE_ADDED", ("required", name)
         for name in hash_order([*hash_order(before), *hash_order(there)]):
+            self._steps.take()
             path = ("properties", name)
             if name in before and name in there:
                 yield from self.pair(before[name], there[name], path)
@@ -348,6 +351,10 @@ def _partial(says: Any, name: str) -> Any:
     """What a property of this name has to be, where it is not named; False where there may be
     none."""
     for pattern, schema in says.get("patternProperties", {}).items():
+        if is_explosive(pattern) or len(name) > _NAME_MAX:
+            raise TooLarge(
+                f"whether {name[:40]!r} is of the pattern {pattern[:40]!r} takes too long"
+            )
         try:
             if re.search(pattern, name):
                 return schema

@@ -4,6 +4,7 @@ one sort, and one with several (a type and an enum, say) is all of them combined
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import written
@@ -37,6 +38,11 @@ class Node(NamedTuple):
     criterion: str = ""
     """Of one that is combined: allOf, anyOf, oneOf."""
     is_integer: bool = False
+
+    @property
+    def identity(self) -> Hashable:
+        """The same for the same schema of one text, without a look into it."""
+        return self.sort, self.criterion, self.is_integer, id(self.says) if self.says else 0
 
     @property
     def is_empty(self) -> bool:
