@@ -99,7 +99,7 @@ class Release:
     shows_brokers_values_of_groups: bool = True
     """A described config that a group does not set has the brokers' value; else its own default."""
     refuses_share_fetches_without_group: bool = True
-    """ShareFetch and ShareAcknowledge without a group are INVALID_REQUEST; else
+    """ShareFetch and ShareAcknowledge without a group or a member are INVALID_REQUEST; else
     UNKNOWN_SERVER_ERROR."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""

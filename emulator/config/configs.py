@@ -178,7 +178,8 @@ class BrokerConfig:
     def _resolved(self, changed: Mapping[str, Mapping[str, str]]) -> dict[str, Value]:
         """All values, when this is set at run time instead of what is. Raises ConfigError."""
         dynamic: dict[str, Mapping[str, str]] = {**self.dynamic, **changed}
-        given = {**self.static, **dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
+        at_run_time = {**dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
+        given = self.static | {n: text for n, text in at_run_time.items() if n not in self.gone}
         values = {
             name: definition.parse(given[name]) if name in given else definition.default
             for name, definition in self.definitions.items()

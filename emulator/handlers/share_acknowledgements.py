@@ -54,8 +54,8 @@ class Asked(NamedTuple):
 def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) -> str:
     """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, or, in older releases
     for none, UNKNOWN_SERVER_ERROR."""
-    if group_id is None:
-        is_known = cluster.release.refuses_share_fetches_without_group
+    is_known = cluster.release.refuses_share_fetches_without_group
+    if group_id is None or (member_id is None and not is_known):
         raise Refused(Error.INVALID_REQUEST if is_known else Error.UNKNOWN_SERVER_ERROR)
     check_member_id(member_id)
     return group_id

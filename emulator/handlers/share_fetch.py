@@ -52,6 +52,8 @@ def share_fetch(cluster: Cluster, call: Call, request: ShareFetchRequest) -> Res
     if not has_share_groups(cluster):
         return _refused(Error.UNSUPPORTED_VERSION)
     try:
+        if not cluster.release.refuses_share_fetches_without_group:
+            _check_renewal(call.version, request)
         group_id = check_member(cluster, request.group_id, request.member_id)
         _check_renewal(call.version, request)
         work = _Work(cluster, call, request, group_id)

@@ -46,6 +46,7 @@ _AS_IF = {
     "group.streams.assignment.interval.ms": "0",
     "group.streams.initial.rebalance.delay.ms": "0",
     "group.initial.rebalance.delay.ms": "0",
+    "transaction.partition.verification.enable": "false",
 }
 """What a release that lacks a config does, where that is not the default of later ones."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.group import GROUP_RESOURCE
 from odradek.wire import Error
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
@@ -95,6 +96,14 @@ def test_topics_that_were_not_asked_for_in_log_directories(release: str, names: 
     with broker(release) as app:
         answer = app.ask(DescribeLogDirsRequest(topics=[]), 2)
         assert [each.name for each in answer.results[0].topics] == names
+
+
+def test_transactions_are_not_verified_before_they_could_be() -> None:
+    found = {}
+    for name in ("3.6", "3.3", "0.11.0"):
+        config = BrokerConfig(release=RELEASES[name])
+        found[name] = config.get("transaction.partition.verification.enable")
+    assert found == {"3.6": True, "3.3": False, "0.11.0": False}
 
 
 @pytest.mark.parametrize(("release", "epoch"), [("4.3", 2), ("4.2", 1)])

@@ -19,7 +19,7 @@ LEFT_OUT = ("zstd_frames",)
 """Cases that are not recorded: their megabytes cannot be compressed. Kafka is asked each time."""
 SEEDS = range(1, 61)
 """Those of the drawn sequences that are recorded."""
-SEEDS_OF_OLDER: dict[str, range] = {}
+SEEDS_OF_OLDER: dict[str, tuple[int, ...]] = {}
 """The same of older releases, each of which has a family."""
 _OF_RELEASE = "kafka-"
 

@@ -11,20 +11,36 @@ import re
 from odradek.wire import Request
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 from ..engine.compare import Difference
 from ..engine.results import api_name
-from .allowance import Allowed, are_lists
+from .allowance import Allowed, are_lists, is_missing
 
 _SCALA = re.compile(r"(?:Hash)?Set\(([^)]*)\)")
+_OF_TIERS = ("results.configs.local.retention.", "results.configs.remote.storage.")
 _ORDERED = ("topics.topic", "topics.partitions.partition")
 _OF_ZOOKEEPER = "results.configs.zookeeper."
 
 
 def _is_of_zookeeper(request: DescribeConfigsRequest, difference: Difference) -> bool:
     return difference.place.startswith(_OF_ZOOKEEPER)
+
+
+def _differ_in_empty_ones(request: Request, difference: Difference) -> bool:
+    """Whether the lists are alike but for topics without partitions."""
+    if not are_lists(request, difference):
+        return False
+    filled = [
+        [each for each in side if each["partitions"]] for side in (difference.real, difference.ours)
+    ]
+    return filled[0] == filled[1]
+
+
+def _is_of_tiers(request: DescribeConfigsRequest, difference: Difference) -> bool:
+    return is_missing(difference.real) and difference.place.startswith(_OF_TIERS)
 
 
 def _is_scala(request: Request, difference: Difference) -> bool:
@@ -50,6 +66,22 @@ def _is_of_a_map(request: Request, difference: Difference) -> bool:
     return are_lists(request, difference) or difference.place in _ORDERED
 
 
+ALLOWED_BEFORE_3_6: tuple[Allowed, ...] = (
+    Allowed(
+        "topics without partitions in log directories",
+        DescribeLogDirsRequest,
+        "results.topics",
+        "those of sequences before are deleted a while later, and have the order of a map",
+        _differ_in_empty_ones,
+    ),
+    Allowed(
+        "configs of tiered storage that are not described",
+        DescribeConfigsRequest,
+        "*",
+        "3.3 has them, and shows them when a topic is created alone",
+        _is_of_tiers,
+    ),
+)
 ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
     Allowed(
         "OffsetForLeaderEpoch is answered in the order of a map",
