@@ -63,6 +63,8 @@ class Release:
     """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
     """The answer to a fetch that is refused as a whole has null records, not empty ones."""
+    verifies_transactional_offsets: bool = True
+    """TxnOffsetCommit asks the transaction coordinator whether the transaction is under way."""
     walks_produced_batches: bool = True
     """Produce looks at every batch of a request for producers first, and what cannot be looked at
     refuses all of it; else each partition is judged by itself."""

@@ -103,6 +103,8 @@ def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> Non
     partition = cluster.partition(CONSUMER_OFFSETS, cluster.groups.partition_for(request.group_id))
     if partition.leader != call.node_id:
         raise Refused(Error.NOT_COORDINATOR)
+    if not cluster.release.verifies_transactional_offsets:
+        return
     candidate = Candidate(partition)
     producer = Producer(request.producer_id, request.producer_epoch)
     found = refusals(

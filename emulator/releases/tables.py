@@ -35,8 +35,9 @@ CHANGED = """
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
-3.6  walks_produced_batches lists_only_asked_directories
-3.6  takes_broker_times refuses_unknown_timestamps caps_min_insync_replicas
+3.9  walks_produced_batches lists_only_asked_directories verifies_transactional_offsets
+3.9  refuses_unknown_timestamps caps_min_insync_replicas
+3.6  takes_broker_times
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 2.8  answers_empty_sets

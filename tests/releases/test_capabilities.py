@@ -77,7 +77,7 @@ def test_a_cut_batch_for_an_old_client(release: str, size: int) -> None:
         assert len(read.records or b"") == size
 
 
-@pytest.mark.parametrize(("release", "code"), [("3.6", 35), ("3.3", 0)])
+@pytest.mark.parametrize(("release", "code"), [("3.9", 35), ("3.6", 0)])
 def test_a_time_before_all(release: str, code: int) -> None:
     with broker(release) as app:
         produce(app, batch(b"a"), version=5)
@@ -85,13 +85,13 @@ def test_a_time_before_all(release: str, code: int) -> None:
         assert (found.error_code, found.offset) == (code, -1 if code else 0)
 
 
-@pytest.mark.parametrize(("release", "code"), [("3.6", 0), ("3.3", Error.NOT_ENOUGH_REPLICAS)])
+@pytest.mark.parametrize(("release", "code"), [("3.9", 0), ("3.6", Error.NOT_ENOUGH_REPLICAS)])
 def test_more_replicas_in_sync_than_there_are(release: str, code: int) -> None:
     with broker(release, min_insync_replicas="2") as app:
         assert produce(app, batch(b"a"), version=5).error_code == code
 
 
-@pytest.mark.parametrize(("release", "names"), [("3.6", []), ("3.3", ["t"])])
+@pytest.mark.parametrize(("release", "names"), [("3.9", []), ("3.6", ["t"])])
 def test_topics_that_were_not_asked_for_in_log_directories(release: str, names: list[str]) -> None:
     with broker(release) as app:
         answer = app.ask(DescribeLogDirsRequest(topics=[]), 2)

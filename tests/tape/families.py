@@ -19,7 +19,14 @@ LEFT_OUT = ("zstd_frames",)
 """Cases that are not recorded: their megabytes cannot be compressed. Kafka is asked each time."""
 SEEDS = range(1, 61)
 """Those of the drawn sequences that are recorded."""
-SEEDS_OF_OLDER: dict[str, tuple[int, ...]] = {}
+_FIRST = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+SEEDS_OF_OLDER: dict[str, tuple[int, ...]] = {
+    "4.2": _FIRST,
+    "4.0": _FIRST,
+    "3.6": _FIRST,
+    "3.3": _FIRST,
+    "2.7": (1, 2, 3, 4, 5, 9, 11, 12, 17, 18),
+}
 """The same of older releases, each of which has a family."""
 _OF_RELEASE = "kafka-"
 

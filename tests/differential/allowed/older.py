@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 
 from odradek.wire import Request
+from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.create_acls import CreateAclsRequest
+from odradek.wire.api.create_partitions import CreatePartitionsRequest
+from odradek.wire.api.create_topics import CreateTopicsRequest
+from odradek.wire.api.delete_acls import DeleteAclsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
+from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
+from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 
 from ..engine.compare import Difference
@@ -66,7 +74,7 @@ def _is_of_a_map(request: Request, difference: Difference) -> bool:
     return are_lists(request, difference) or difference.place in _ORDERED
 
 
-ALLOWED_BEFORE_3_6: tuple[Allowed, ...] = (
+ALLOWED_BEFORE_3_9: tuple[Allowed, ...] = (
     Allowed(
         "topics without partitions in log directories",
         DescribeLogDirsRequest,
@@ -82,7 +90,32 @@ ALLOWED_BEFORE_3_6: tuple[Allowed, ...] = (
         _is_of_tiers,
     ),
 )
+
+
+def _is_sentence(request: Request, difference: Difference) -> bool:
+    return difference.place.endswith("error_message")
+
+
 ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
+    *(
+        Allowed(
+            f"sentences of a controller with ZooKeeper: {api_name(request)}",
+            request,
+            "*",
+            "sentences for people are those of KRaft here; the codes are compared",
+            _is_sentence,
+        )
+        for request in (
+            AlterClientQuotasRequest,
+            CreateAclsRequest,
+            CreatePartitionsRequest,
+            CreateTopicsRequest,
+            DeleteAclsRequest,
+            DescribeUserScramCredentialsRequest,
+            ElectLeadersRequest,
+            ListPartitionReassignmentsRequest,
+        )
+    ),
     Allowed(
         "OffsetForLeaderEpoch is answered in the order of a map",
         OffsetForLeaderEpochRequest,
