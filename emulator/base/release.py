@@ -156,6 +156,8 @@ class Release:
     """The message for a refused downgrade of metadata.version has both levels."""
     shows_defaults_of_client_metrics: bool = True
     """DescribeConfigs of a metrics subscription shows defaults, and types."""
+    explains_unregistered_brokers: bool = True
+    """UnregisterBroker of an unknown broker has a message that names it; else an empty one."""
     explains_unknown_lists: bool = True
     """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
 

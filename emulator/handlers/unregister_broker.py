@@ -24,5 +24,6 @@ def unregister_broker(
     try:
         cluster.replication.unregister(request.broker_id)
     except Refused as refused:
-        return UnregisterBrokerResponse(error_code=refused.error, error_message=refused.message)
+        message = refused.message if cluster.release.explains_unregistered_brokers else ""
+        return UnregisterBrokerResponse(error_code=refused.error, error_message=message)
     return UnregisterBrokerResponse(error_message="")

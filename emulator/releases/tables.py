@@ -29,12 +29,13 @@ CHANGED = """
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
+4.1  shows_defaults_of_client_metrics explains_unregistered_brokers
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
 4.0  lists_offsets_entry_by_entry has_consumer_groups has_group_configs
 4.0  newcomers_leave_with_a_round writes_new_groups numbers_group_records
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
-4.0  names_both_levels_of_a_downgrade shows_defaults_of_client_metrics explains_unknown_lists
+4.0  names_both_levels_of_a_downgrade explains_unknown_lists
 3.9  walks_produced_batches lists_only_asked_directories verifies_transactional_offsets
 3.9  refuses_unknown_timestamps caps_min_insync_replicas
 3.6  takes_broker_times
