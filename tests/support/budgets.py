@@ -7,8 +7,8 @@
 MODULES = {
     "import odradek": 1,
     "the pytest plugin": 8,
-    "from odradek import Emulator": 242,
-    "the first `with Emulator()`": 256,
+    "from odradek import Emulator": 236,
+    "the first `with Emulator()`": 250,
     "`odradek serve` at ready": 251,
 }
 
