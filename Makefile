@@ -15,7 +15,11 @@ unexport PYTHONDONTWRITEBYTECODE
 # Of weigh: a commit.
 BASE ?= 58a42da
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations table clean
+# Of applications: which, all if none is named, and REAL=1 for a real Kafka.
+NAME ?=
+REAL ?=
+
+.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations applications table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -91,6 +95,9 @@ bugs: $(READY)  ## Twenty-six bugs of services, and how soon a promise finds eac
 
 situations: $(READY)  ## What stock clients do in each situation: the table of docs/situations.md
 	$(BIN)/python -m tests.situations
+
+applications: $(READY)  ## Applications of other projects on Odradek, or with REAL=1 on Apache Kafka: NAME="kafkajs sarama"
+	$(BIN)/python -m odradek.compat.applications $(NAME) $(if $(REAL),--real) --write .
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients

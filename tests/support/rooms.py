@@ -50,6 +50,14 @@ ROOMS = {
         kafka_0_7
         embedded broker_thread
     """,
+    "compat/applications": """
+        application
+        brokers processes
+        install
+        job
+        results
+        __main__
+    """,
     "compat/proxy": """
         client_end
         upstream
@@ -240,6 +248,7 @@ ROOMS = {
         clients
         scenarios
         proxy replay
+        applications
         cli
         schema_registry
         spark

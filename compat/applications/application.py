@@ -1,0 +1,101 @@
+"""Application: what application.toml says of one.
+
+    title       how it is called in the table
+    language    who sets it up: go, node, python, java, rust, debian (install.py)
+    package     whose version stands in the table, as the registry's file spells it
+    what        what it does, in a sentence
+    command     what is run; {home}: where it was set up, {work}: a directory of the run, which
+                stays when the process is killed, {port}: a free port, {bootstrap}: the broker's
+                address; {python}, {java} and so on: install.py
+    processes   how many at once (1)
+    archives    of Java: "group:artifact:version"; of Debian: "package=version"
+    guarantee   "exactly once", or "at least once": nothing is lost, some may be there again
+    counts      whether it says of each order which one of its customer's it is, from a state that
+                it holds: {"order": 17, "customer": "c3", "count": 6} (false)
+    output      the topic that it writes (invoices)
+    creates     whether it creates that topic itself (false)
+    feed        a command that brings in an order for each number on its standard input, in place of
+                records in the topic `orders`
+    asks        addresses, and regular expressions that must be found in their answers ({})
+    quick       whether it is a test of `make test` (false)
+    patience    how many seconds it may take to make something of what has come in (120)
+
+The processes have KAFKA_BOOTSTRAP_SERVERS and INSTANCE (0, 1, ...) in their environment. Files of
+the folder with the ending .properties or .json are in {work} too, with the same words replaced.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).parent
+EXACTLY_ONCE = "exactly once"
+AT_LEAST_ONCE = "at least once"
+
+
+@dataclass(frozen=True)
+class Application:
+    """One of them."""
+
+    name: str
+    """Its folder's."""
+    title: str
+    language: str
+    package: str
+    what: str
+    command: list[str]
+    guarantee: str
+    processes: int = 1
+    archives: list[str] = field(default_factory=list)
+    counts: bool = False
+    output: str = "invoices"
+    creates: bool = False
+    feed: list[str] = field(default_factory=list)
+    asks: Mapping[str, list[str]] = field(default_factory=dict)
+    quick: bool = False
+    patience: float = 120.0
+
+    @property
+    def folder(self) -> Path:
+        """Where its sources are."""
+        return HERE / self.name
+
+    @property
+    def version(self) -> str:
+        """The version of its package, as its own file asks for it. Raises LookupError."""
+        name, opened = re.escape(self.package), r'"?[ :=]+(?:\{ *version *= *)?"?[=v]*'
+        pattern = re.compile(rf"{name}(?:\[[^\]]*\])?{opened}(\d[\w.]*)")
+        texts = [each.read_text() for each in sorted(self.folder.iterdir()) if _is_list(each)]
+        for text in [*texts, *self.archives]:
+            if found := pattern.search(text):
+                return found[1]
+        raise LookupError(f"{self.name}: no file says which {self.package} it takes")
+
+
+def applications() -> dict[str, Application]:
+    """All of them by name. Raises TypeError and ValueError if one is described in other words."""
+    folders = sorted(each.parent for each in HERE.glob("*/application.toml"))
+    return {each.name: _read(each) for each in folders}
+
+
+def unavailable() -> list[tuple[str, str]]:
+    """What could not be had, and why."""
+    listed = tomllib.loads((HERE / "unavailable.toml").read_text())
+    return [(title, str(reason)) for title, reason in listed.items()]
+
+
+def _read(folder: Path) -> Application:
+    application = Application(
+        folder.name, **tomllib.loads((folder / "application.toml").read_text())
+    )
+    if application.guarantee not in (EXACTLY_ONCE, AT_LEAST_ONCE):
+        raise ValueError(f"{folder.name}: guarantee is {application.guarantee!r}")
+    return application
+
+
+def _is_list(path: Path) -> bool:
+    return path.name in ("package.json", "go.mod", "requirements.txt", "Cargo.toml")

@@ -1,0 +1,1 @@
+"""Applications of other projects: those that are quick, and what runs them."""
