@@ -10,6 +10,7 @@ from odradek.compat.java.jars import resolve
 from odradek.compat.java.process import compiled
 from odradek.compat.real_kafka import VERSION
 from odradek.fixtures.kafka.situations.situated import SITUATIONS
+from odradek.fixtures.kafka.situations.situations import Situations
 from odradek.fixtures.promises.judging import BREAKS
 from odradek.fixtures.promises.trials import SORTS
 from odradek.fixtures.services.moments import WHATS
@@ -147,3 +148,15 @@ def test_each_example_has_its_test() -> None:
 def test_all_that_may_go_wrong_is_named() -> None:
     named = [*BREAKS, *WHATS, *SORTS[1:], *(f"`{each}`" for each in SITUATIONS)]
     assert [each for each in named if each not in TEXT] == []
+
+
+def test_every_situation_comes_about_around_an_application() -> None:
+    """Or is among those of which the page says that it does not."""
+    around = {each.partition(":")[0] for each in SITUATIONS}
+    verbs = {each for each in dir(Situations) if not each.startswith(("_", "azombie"))}
+    assert verbs - around == {
+        "topic_recreated",
+        *("member_fenced", "lock_ends_in_batch", "poison_record", "share_session_lost"),
+        *("task_moves", "internal_topics_missing", "topology_changed"),
+    }
+    assert around <= verbs
