@@ -139,7 +139,11 @@ class Log:
         self.availability = home.availability
         self.reader = LogReader(self, home)
         self.compactor = Compactor(self, home)
-        self.replace_segments([self._new_segment(log_start_offset, now_ms)])
+        self.removed_bytes = 0
+        """What retention, compaction and truncation have taken away since it was opened."""
+        self._older_bytes = 0
+        self._active = self._new_segment(log_start_offset, now_ms)
+        self.replace_segments([self._active])
 
     @classmethod
     def open(
@@ -380,11 +384,13 @@ class Log:
         """
         if offset >= self.log_end_offset:
             return
+        came = self.size + self.removed_bytes
         with self._home.client_errors():
             segments = truncate_segments(self.segments, offset, self._home)
             if not segments:
                 segments = [self._new_segment(offset, self._active.created_ms)]
             self.replace_segments(segments)
+            self.removed_bytes = came - self.size  # the last segment left was cut before
             self.log_end_offset = end = self._active.next_offset
             self.log_start_offset = min(self.log_start_offset, end)
             self.recovery_point = min(self.recovery_point, end)
@@ -546,9 +552,11 @@ class Log:
 
     def replace_segments(self, segments: list[Segment]) -> None:
         """Make this the list of segments, oldest first; the last takes the appends."""
+        before = self.size
         self.segments = segments
         self._active = segments[-1]
         self._older_bytes = sum(segment.size for segment in segments[:-1])
+        self.removed_bytes += max(0, before - self.size)
         self._flush_asked = is_flush_configured(self._config)
         if self._flush_asked:  # then a power cut counts: only what was flushed is safe
             synced = max(self._flushes.synced_offset, segments[0].base_offset)

@@ -38,3 +38,12 @@ class SeenClient:
         waits = f", waits for {self.waits_for} since {self.waiting_ms} ms" * bool(self.waits_for)
         software = f"{self.software_name} {self.software_version}"
         return f"<client {self.client_id!r} ({software}) from {self.host}:{self.port}{waits}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenTraffic:
+    """What a broker was asked since it began to listen, by all its clients together."""
+
+    requests: int
+    bytes_received: int
+    bytes_sent: int

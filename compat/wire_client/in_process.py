@@ -28,7 +28,7 @@ from ...wire.api import response_class
 from ...wire.api.produce import ProduceRequest
 from ...wire.frames import pieces
 from . import share_powers
-from .clients import SeenClient
+from .clients import SeenClient, SeenTraffic
 from .leading import are_led, refused_now, unled
 from .members import SeenInFlight
 from .record_tail import Shared
@@ -375,6 +375,33 @@ class InProcessCluster:
             return [_seen(each, now) for each in there if each.connection.is_open]
 
         return self._call(found)
+
+    def traffic(self) -> dict[int, SeenTraffic]:
+        """By broker, what it was asked."""
+
+        def found(cluster: Cluster) -> dict[int, SeenTraffic]:
+            server = self._server()
+            sums = {node_id: each.ended for node_id, each in server.connections.items()}
+            for each in server.protocols:
+                if each.node_id in sums:  # else its broker was removed
+                    more = each.connection.requests, each.received, each.sent
+                    sums[each.node_id] = sums[each.node_id].and_also(*more)
+            return {node_id: SeenTraffic(*each) for node_id, each in sums.items()}
+
+        return self._call(found)
+
+    def appended_bytes(self) -> dict[str, int]:
+        """By topic, what was appended."""
+        return self._call(
+            lambda cluster: {
+                topic.name: sum(
+                    each.log.size + each.log.removed_bytes
+                    for each in topic.partitions
+                    if each.is_log_open
+                )
+                for topic in cluster.topics
+            }
+        )
 
     def _call(self, action: Callable[[Cluster], T]) -> T:
         found: T = self._run(action)

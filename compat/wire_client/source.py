@@ -13,7 +13,7 @@ from uuid import uuid4
 from ...emulator.base.event import Event
 from ...emulator.base.words import number_of
 from ...wire import Error, Refused, Request, WireError
-from .clients import SeenClient
+from .clients import SeenClient, SeenTraffic
 from .members import SeenInFlight
 from .record import Raw
 from .segments import SeenSegment
@@ -64,6 +64,13 @@ class EmulatorVerbs(Protocol):
 
     def clients(self) -> list[SeenClient]:
         """The connections there are, in the order in which they came."""
+
+    def traffic(self) -> dict[int, SeenTraffic]:
+        """By broker, what it was asked since it began to listen."""
+
+    def appended_bytes(self) -> dict[str, int]:
+        """By topic, how many bytes of batches were appended since its logs were opened, those
+        that were there then included."""
 
 
 class Sharing(Protocol):

@@ -41,6 +41,19 @@ _UNLIMITED = 2**31 - 1
 _OF_BROKER = ""
 
 
+class Ended(NamedTuple):
+    """What connections that have ended had."""
+
+    requests: int = 0
+    received: int = 0
+    """In bytes, as `sent`."""
+    sent: int = 0
+
+    def and_also(self, requests: int, received: int, sent: int) -> Ended:
+        """With another connection's."""
+        return Ended(self.requests + requests, self.received + received, self.sent + sent)
+
+
 class Connections:
     """The connections of one broker, counted."""
 
@@ -59,6 +72,7 @@ class Connections:
         self._by_listener: dict[str, int] = {}
         self._rates: dict[str, Rate] = {}
         self.total = 0
+        self.ended = Ended()
 
     def at(self, listener: str) -> Place:
         """Those of one listener, which the broker has from now on."""
@@ -129,6 +143,13 @@ class Connections:
         if self.has_excess:
             self._exceeded()
         return None
+
+    def had(self, requests: int, received: int, sent: int) -> None:
+        """One has ended that had so much."""
+        before = self.ended
+        self.ended = Ended(
+            before.requests + requests, before.received + received, before.sent + sent
+        )
 
     def left(self, listener: str, address: str) -> None:
         """One has ended."""

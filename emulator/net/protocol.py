@@ -165,6 +165,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         counted = self._server.connections.get(self.node_id)
         if counted is not None:  # else its broker was removed
             counted.left(self._listener, self._client_host)
+            counted.had(self.connection.requests, self.received, self.sent)
         self._end_answer()
         self.connection.lost()
         self._server.room.keep(self, 0)

@@ -639,6 +639,29 @@ def test_truncation_in_front_of_everything_starts_the_log_there(small: Log) -> N
     assert read_all(small) == [(2, b"y")]
 
 
+@pytest.mark.parametrize("way", ["truncated", "cut", "deleted", "compacted"])
+def test_what_was_taken_away_is_counted(tmp_path: Path, way: str) -> None:
+    """`size + removed_bytes` is what was appended since it was opened."""
+    policy = frozenset({"compact" if way == "compacted" else "delete"})
+    log = open_log(tmp_path, replace(SMALL, cleanup_policy=policy))
+    for _ in range(8):
+        append(log, b"x")  # without a key, so that compaction takes it away
+    appended = log.size
+    assert (log.removed_bytes, len(log.segments) > 2) == (0, True)
+    if way == "compacted":
+        log.compactor.compact(0, force=True)
+    elif way == "deleted":
+        log.delete_records(4)
+        log.delete_old_segments(0)
+    else:
+        log.truncate(2 if way == "truncated" else 7)  # the whole end, or the last batch alone
+    assert 0 < log.removed_bytes == appended - log.size
+    log.close()
+    again = open_log(tmp_path, log.config, clean=True)
+    assert (again.removed_bytes, again.size) == (0, log.size)
+    again.close()
+
+
 def test_truncation_takes_producers_and_aborted_transactions_back(small: Log) -> None:
     append(small, b"a", producer_id=1, sequence=0, transactional=True)
     append(small, b"b", producer_id=2, sequence=0)
