@@ -21,6 +21,7 @@ from ...storage import StoredBytes
 from ...storage.recovery.producer_replay import find_marker
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, BatchHeader, read_header
+from ...wire.frames import JOINED
 from ..partitions.fetch_waits import place_of
 from ..partitions.partition import READ_COMMITTED, Partition
 from .acquiring import Aborted, Acquired, Wish, acquire, without_aborted
@@ -366,6 +367,6 @@ def _sent(read: _Batches, acquired: Sequence[Acquired]) -> Buffer | StoredBytes:
         if header.base_offset <= max(first, last):
             end = at + header.size
         at += header.size
-    if isinstance(data, StoredBytes):
+    if isinstance(data, StoredBytes) and end - start > JOINED:
         return data.part(start, end)
-    return memoryview(data)[start:end]
+    return _bytes(data, start, end - start)  # a short answer is joined, in memory

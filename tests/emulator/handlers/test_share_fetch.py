@@ -322,6 +322,28 @@ def test_many_bytes_stay_in_the_log_until_they_are_sent(
     assert b"b" * 100_000 in sent
 
 
+def test_a_short_part_of_many_bytes_is_in_memory(
+    client_on_disk: tuple[Cluster, Client],
+) -> None:
+    """A short answer is joined: it cannot be left in the log."""
+    cluster, client = client_on_disk
+    topic = cluster.create_topic("t", 1, {})
+    cluster.groups.ensure_topic()
+    share_beat(client)
+    part = Part(topic.id, 0)
+    share_fetch(client, {part: ()}, max_records=1)
+    produce(client, batch(b"short"))
+    produce(client, batch(b"l" * 200_000))
+    found: list[Mapping[Part, Fetched]] = []
+    leader, limits = cluster.share_leaders.at(1), Limits(0, 0, 350_000, 1)
+    wish = Wish("a", False, 500)
+    fetch = ShareFetch(cluster, leader, "g", wish, limits, found.append, reads_later=True)
+    fetch.begin({part: topic.partitions[0]})
+    records = found[0][part].records
+    assert not isinstance(records, StoredBytes)
+    assert [header.base_offset for _, header in batches(records)] == [0]
+
+
 @pytest.fixture
 def client_on_disk(tmp_path: Path) -> Iterator[tuple[Cluster, Client]]:
     """A cluster with files."""
