@@ -19,7 +19,7 @@ BASE ?= 58a42da
 NAME ?=
 REAL ?=
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations applications table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations applications suites table clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,6 +98,9 @@ situations: $(READY)  ## What stock clients do in each situation: the table of d
 
 applications: $(READY)  ## Applications of other projects on Odradek, or with REAL=1 on Apache Kafka: NAME="kafkajs sarama"
 	$(BIN)/python -m odradek.compat.applications $(NAME) $(if $(REAL),--real) --write .
+
+suites: $(READY)  ## Another project's own tests, from a checkout: SUITE=franz-go CHECKOUT=path, REAL=1
+	$(BIN)/python -m odradek.compat.applications.suites $(SUITE) $(CHECKOUT) $(if $(REAL),--real)
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients

@@ -55,6 +55,7 @@ ENTRY_POINTS = {
     "fixtures/plugin.py": "the pytest plugin",
     "fixtures/testcontainers.py": "a drop-in for testcontainers",
     "fixtures/unittest.py": "test cases of unittest",
+    "compat/applications/suites.py": "make suites",
     "compat/demo.py": "make demo",
     "compat/schema_registry/command.py": "odradek registry",
     "compat/schema_registry/console.py": "odradek schemas",

@@ -12,6 +12,7 @@
     guarantee   "exactly once", or "at least once": nothing is lost, some may be there again
     counts      whether it says of each order which one of its customer's it is, from a state that
                 it holds: {"order": 17, "customer": "c3", "count": 6} (false)
+    killed      whether its processes are killed; one that promises nothing for that is not (true)
     output      the topic that it writes (invoices)
     creates     whether it creates that topic itself (false)
     feed        a command that brings in an order for each number on its standard input, in place of
@@ -52,6 +53,7 @@ class Application:
     processes: int = 1
     archives: list[str] = field(default_factory=list)
     counts: bool = False
+    killed: bool = True
     output: str = "invoices"
     creates: bool = False
     feed: list[str] = field(default_factory=list)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -56,9 +57,9 @@ class Broker(Protocol):
 class Served:
     """`odradek serve`, in a process of its own."""
 
-    def __init__(self, work: Path) -> None:
+    def __init__(self, work: Path, config: Mapping[str, str]) -> None:
         """`work`: where its data and its log are kept."""
-        self._work = work
+        self._work, self._config = work, config
         (self._port,) = free_ports(1)
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -74,7 +75,7 @@ class Served:
         command = [sys.executable, "-m", "odradek", "serve", "--no-file", "--until-stdin-ends"]
         command += ["--port", str(self._port), "--data-dir", str(self._work / "data")]
         command += ["--ready-file", str(ready)]
-        for name, value in CONFIG.items():
+        for name, value in self._config.items():
             command += ["--set", f"{name}={value}"]
         with (self._work / "broker.log").open("ab") as log:
             self._process = subprocess.Popen(
@@ -102,11 +103,11 @@ class Served:
             process.communicate()
 
 
-def broker(kind: str, work: Path) -> Broker:
+def broker(kind: str, work: Path, config: Mapping[str, str] = CONFIG) -> Broker:
     """A broker of that kind, not started. A real one is soon let in again after a kill."""
     if kind == ODRADEK:
-        return Served(work)
-    return RealKafka(config={**CONFIG, "broker.session.timeout.ms": str(_SESSION_MS)})
+        return Served(work, config)
+    return RealKafka(config={**config, "broker.session.timeout.ms": str(_SESSION_MS)})
 
 
 def version_of(kind: str) -> str:

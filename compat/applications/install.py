@@ -8,7 +8,8 @@ of the application's files, so a change sets it up anew; it is complete once it 
     python   {python}       of a virtual environment with requirements.txt
     rust     {program}      built from Cargo.toml
     java     {java}, {classpath}  the archives, by Maven, and the classes of *.java
-    debian   {bin}          the folder of the package's programs; nothing is installed
+    debian   {bin}, {lib}   the folders of the packages' programs and libraries; nothing is
+                            installed
 
 Whatever is missing (a compiler, a registry, a package) is Unavailable. Left out: cleaning the
 cache.
@@ -35,7 +36,6 @@ from .application import Application
 
 INSTALL_S = 1200.0
 _REASON_MAX = 300
-_LIBRARIES = ("lib", "x86_64-linux-gnu", "aarch64-linux-gnu")
 
 
 def install(application: Application) -> Mapping[str, str]:
@@ -136,7 +136,10 @@ _WORDS: dict[str, Callable[[Application, Path], dict[str, str]]] = {
     "python": lambda _, home: {"python": str(home / "venv/bin/python")},
     "rust": lambda _, home: {"program": str(home / "target/release/application")},
     "java": _java_words,
-    "debian": lambda _, home: {"bin": str(home / "root/usr/bin")},
+    "debian": lambda _, home: {
+        "bin": str(home / "root/usr/bin"),
+        "lib": ":".join(map(str, home.glob("root/usr/lib/*-linux-*"))),
+    },
 }
 JAVA_OPTIONS = JVM
 """Put after `{java}`, where it is the first word of a command."""

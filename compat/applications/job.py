@@ -107,8 +107,9 @@ class Job:
         self._source.close()
         self._feed(range(third, 2 * third))
         self._until(third + third // 3)
-        self._processes.kill()
-        self._processes.keep()
+        if self._application.killed:
+            self._processes.kill()
+            self._processes.keep()
         self._feed(range(2 * third, ORDERS))
         self._until(ORDERS)
         self._ask()

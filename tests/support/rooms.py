@@ -56,7 +56,7 @@ ROOMS = {
         install
         job
         results
-        __main__
+        __main__ suites
     """,
     "compat/proxy": """
         client_end
