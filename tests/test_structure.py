@@ -183,7 +183,8 @@ def test_rooms_import_one_way() -> None:
 
 @pytest.mark.parametrize("folder", ROOMS)
 def test_the_rooms_are_those_of_the_files(folder: str) -> None:
-    here = {path.relative_to(ROOT / folder).parts[0] for path in (ROOT / folder).rglob("*.py")}
+    inside_it = [path for path in sources() if path.is_relative_to(ROOT / folder)]
+    here = {path.relative_to(ROOT / folder).parts[0] for path in inside_it}
     inside = {Path(each).stem for each in here} - {"__init__"}
     assert inside == set(rooms(folder)) - NO_FILE
 
