@@ -27,7 +27,7 @@ import venv
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from ..java.jars import cache_dir, classpath, java, resolve
+from ..java.jars import cache_dir, classpath, java, locked, resolve
 from ..java.process import compiled
 from ..real_kafka import VERSION
 from ..real_kafka.tools import JVM
@@ -41,11 +41,13 @@ _REASON_MAX = 300
 def install(application: Application) -> Mapping[str, str]:
     """The words of its commands. Raises Unavailable."""
     home = cache_dir() / f"application-{application.name}-{_digest(application)}"
-    if not (home / "done").exists():
-        shutil.rmtree(home, ignore_errors=True)
-        shutil.copytree(application.folder, home)
-        _SET_UP[application.language](application, home)
-        (home / "done").touch()
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with locked(home.with_name(home.name + ".lock")):
+        if not (home / "done").exists():
+            shutil.rmtree(home, ignore_errors=True)
+            shutil.copytree(application.folder, home)
+            _SET_UP[application.language](application, home)
+            (home / "done").touch()
     return {"home": str(home), **_WORDS[application.language](application, home)}
 
 

@@ -109,7 +109,7 @@ def resolve(name: str, artifacts: Sequence[str], *, exclude: Sequence[str] = ())
             "there is no `mvn` command (Maven), needed once to resolve the Java archives."
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(target.with_name(target.name + ".lock")):
+    with locked(target.with_name(target.name + ".lock")):
         if not target.is_dir():
             _fill(target, maven, pom, name)
     return target
@@ -148,7 +148,7 @@ def _fill(target: Path, maven: str, pom: str, name: str) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
     """Hold an exclusive lock on the file while the block runs, where the platform has flock."""
     try:
         import fcntl
