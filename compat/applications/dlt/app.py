@@ -29,6 +29,8 @@ def topic(items, table):
 
 
 def load(pipeline, orders):
+    if pipeline.has_pending_data:  # of a process that was killed: `run` would load that alone
+        pipeline.run().raise_on_failed_jobs()
     resource = dlt.resource(orders, name="orders", write_disposition="merge", primary_key="order")
     pipeline.run(resource).raise_on_failed_jobs()
 
