@@ -19,6 +19,7 @@
                 records in the topic `orders`
     asks        addresses, and regular expressions that must be found in their answers ({})
     quick       whether it is a test of `make test` (false)
+    sources     the application whose sources it has (its own)
     patience    how many seconds it may take to make something of what has come in (120)
 
 The processes have KAFKA_BOOTSTRAP_SERVERS and INSTANCE (0, 1, ...) in their environment. Files of
@@ -59,12 +60,13 @@ class Application:
     feed: list[str] = field(default_factory=list)
     asks: Mapping[str, list[str]] = field(default_factory=dict)
     quick: bool = False
+    sources: str = ""
     patience: float = 120.0
 
     @property
     def folder(self) -> Path:
         """Where its sources are."""
-        return HERE / self.name
+        return HERE / (self.sources or self.name)
 
     @property
     def version(self) -> str:

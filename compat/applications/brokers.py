@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ...emulator.base.real_time import monotonic, sleep
 from ..real_kafka import VERSION, RealKafka
-from ..real_kafka.node import free_ports
+from ..real_kafka.process import free_ports
 
 ODRADEK, KAFKA = "odradek", "kafka"
 _OF_GROUPS = {

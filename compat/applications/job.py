@@ -23,7 +23,7 @@ from pathlib import Path
 
 from ...emulator.base.real_time import monotonic, sleep
 from ...wire import Refused
-from ..real_kafka.node import free_ports
+from ..real_kafka.process import free_ports
 from ..wire_client.produced import NewRecord
 from ..wire_client.reading import READ_COMMITTED, partition_count, read
 from ..wire_client.remote import RemoteCluster

@@ -19,7 +19,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 
-from .node import START_TIMEOUT_S, RealKafka, free_ports
+from .node import START_TIMEOUT_S, RealKafka
+from .process import free_ports
 from .ready import listed
 from .tools import JVM, VERSION
 

@@ -23,10 +23,8 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import random
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -37,16 +35,13 @@ from types import TracebackType
 from ..java.jars import classpath, jars, java
 from . import zookeeper
 from .class_archive import java_options
+from .process import free_ports, watcher_of
 from .ready import accepts, is_ready, listed
 from .tools import JVM, VERSION, run_tool
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 60.0
 CLUSTER_ID = "b2RyYWRlay5vZHJhZGVrLg"  # 16 bytes in URL-safe base64, as Kafka wants
-PORTS = range(20_000, 32_000)
-
-# A shell script: wait until the pipe breaks, then kill the process group $0 and remove $1.
-WATCH = 'read line; kill -9 -"$0"; sleep 1; rm -rf "$1"'
 
 DEFAULTS = {
     "process.roles": "broker,controller",
@@ -248,13 +243,7 @@ class RealKafka:
                 cwd=self._work,
                 start_new_session=True,
             )
-        self._watcher = subprocess.Popen(
-            ["sh", "-c", WATCH, str(self._process.pid), str(self._work)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._watcher = watcher_of(self._process, self._work)
 
     def _wait_until_ready(self) -> None:
         assert self._process is not None
@@ -307,15 +296,3 @@ def _identity(data_dir: Path) -> dict[str, str]:
         return {}
     pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
     return {name.strip(): value.strip() for name, equals, value in pairs if equals}
-
-
-def free_ports(count: int) -> list[int]:
-    """Return distinct ports of 127.0.0.1 that are free now."""
-    ports: list[int] = []
-    for port in random.SystemRandom().sample(PORTS, 200):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            ports.append(port)
-        if len(ports) == count:
-            return ports
-    raise RuntimeError(f"no {count} free ports between {PORTS.start} and {PORTS.stop}")

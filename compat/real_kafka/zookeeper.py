@@ -25,6 +25,7 @@ from pathlib import Path
 from types import TracebackType
 
 from ..java.jars import classpath, jars, java, numbers
+from .process import free_ports, watcher_of
 
 CONNECT = "zookeeper.connect"
 SESSION_MS = 6000
@@ -109,8 +110,6 @@ class RealZooKeeper:
         return f"127.0.0.1:{self.port}"
 
     def __enter__(self) -> RealZooKeeper:
-        from .node import WATCH, free_ports
-
         path = classpath(jars(self._version))
         [self.port] = free_ports(1)
         self._work = Path(tempfile.mkdtemp(prefix="odradek-zookeeper-"))
@@ -123,13 +122,7 @@ class RealZooKeeper:
             cwd=self._work,
             start_new_session=True,
         )
-        self._watcher = subprocess.Popen(
-            ["sh", "-c", WATCH, str(self._process.pid), str(self._work)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        self._watcher = watcher_of(self._process, self._work)
         try:
             self._wait()
         except BaseException:

@@ -7,13 +7,11 @@ nothing else. See docs/schemas.md.
 from __future__ import annotations
 
 import argparse
-import signal
-import sys
-import threading
 
 from ...wire import Refused as KafkaRefused
 from ...wire import WireError
 from ..cli.console.connecting import ConnectionSettingsError, add_connection, security_of
+from ..cli.console.output import fail, serve_until_signal
 from ..unavailable import Unavailable
 from ..wire_client.remote import RemoteCluster
 from .errors import Refused
@@ -43,23 +41,13 @@ def run(options: argparse.Namespace) -> int:
         registry = SchemaRegistry(cluster, options.host, options.port, options.topic)
         registry.start()
     except ConnectionSettingsError as error:
-        return _failed(str(error), 2)
+        return fail(str(error), 2)
     except (KafkaRefused, WireError) as error:
         text = f"the Kafka at {options.of} does not serve what a registry needs: {error}"
-        return _failed(text, 1)
+        return fail(text, 1)
     except (OSError, ValueError, Refused, Unavailable) as error:
-        return _failed(str(error), 1)
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    print(f"schema registry ready at {registry.url}", flush=True)
-    while not stop.wait(0.5):
-        continue
+        return fail(str(error), 1)
+    serve_until_signal(f"schema registry ready at {registry.url}")
     registry.stop()
     cluster.close()
     return 0
-
-
-def _failed(text: str, status: int) -> int:
-    print(f"odradek: {text}", file=sys.stderr)
-    return status

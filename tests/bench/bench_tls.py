@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka.admin import AdminClient
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.real_kafka.node import free_ports
+from odradek.compat.real_kafka.process import free_ports
 from odradek.emulator.security.tls.certificates import Certificates
 
 from . import client

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from odradek import Emulator
 from odradek.compat.real_kafka import RealKafka
-from odradek.compat.real_kafka.node import free_ports
+from odradek.compat.real_kafka.process import free_ports
 from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
 from odradek.wire.api.describe_acls import DescribeAclsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest

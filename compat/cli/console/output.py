@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable
 
 
@@ -43,3 +45,13 @@ def fail(message: str, status: int = 1) -> int:
     """Print an error message to standard error; return the exit status."""
     print(f"odradek: {one_line(message)}", file=sys.stderr)
     return status
+
+
+def serve_until_signal(ready: str) -> None:
+    """Print that something is ready, and wait until SIGINT or SIGTERM comes."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    print(ready, flush=True)
+    while not stop.wait(0.5):
+        continue

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from odradek.compat import RealKafka, Unavailable
-from odradek.compat.real_kafka.node import free_ports
+from odradek.compat.real_kafka.process import free_ports
 
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule required;"

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from odradek import Emulator
 from odradek.compat.real_kafka import RealKafka
-from odradek.compat.real_kafka.node import free_ports
+from odradek.compat.real_kafka.process import free_ports
 from odradek.emulator.security.mechanisms import LoginModule, written
 from odradek.emulator.security.tls.certificates import Certificates
 
