@@ -11,7 +11,6 @@ import importlib.metadata
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from types import TracebackType
 from typing import ClassVar, Literal, NamedTuple, Self
 
 from ..unavailable import Unavailable
@@ -55,12 +54,7 @@ class Consumer(ABC):
     def __enter__(self) -> Consumer:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     @abstractmethod

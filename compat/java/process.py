@@ -23,7 +23,6 @@ import tempfile
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from ..unavailable import Unavailable
@@ -71,12 +70,7 @@ class JavaProcess:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def ask(self, timeout: float = ANSWER_TIMEOUT_S, **command: Any) -> dict[str, Any]:

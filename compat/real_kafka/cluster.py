@@ -17,7 +17,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 
 from .node import START_TIMEOUT_S, RealKafka
 from .process import free_ports
@@ -85,12 +84,7 @@ class RealCluster:
     def __enter__(self) -> RealCluster:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> RealCluster:

@@ -30,7 +30,6 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from ..java.jars import classpath, jars, java
 from . import zookeeper
@@ -115,12 +114,7 @@ class RealKafka:
     def __enter__(self) -> RealKafka:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def start(self) -> RealKafka:

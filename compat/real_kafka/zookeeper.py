@@ -22,7 +22,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 
 from ..java.jars import classpath, jars, java, numbers
 from .process import free_ports, watcher_of
@@ -130,12 +129,7 @@ class RealZooKeeper:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def _wait(self) -> None:

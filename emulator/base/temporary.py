@@ -22,7 +22,6 @@ import shutil
 import tempfile
 import weakref
 from pathlib import Path
-from types import TracebackType
 
 from .logger import log
 
@@ -47,12 +46,7 @@ class TemporaryDirectory:
         self._remove = weakref.finalize(self, _remove, path, lock, os.getpid())
         return path
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._remove()
 
 

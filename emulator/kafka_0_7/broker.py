@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
 from random import Random
-from types import TracebackType
 from typing import Self, TypeVar
 
 from ...storage.log_0_7 import MESSAGE_BYTES_MAX, SEGMENT_BYTES, OldLog, OutOfRange
@@ -138,12 +137,7 @@ class Kafka07:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def payloads(self, topic: str, partition: int = 0) -> list[tuple[int, bytes]]:

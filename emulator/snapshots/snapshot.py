@@ -16,7 +16,6 @@ from collections.abc import Collection
 from os import PathLike
 from pathlib import Path
 from reprlib import repr as shortened
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ...storage import MemoryDisk
@@ -133,12 +132,7 @@ class Snapshot:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

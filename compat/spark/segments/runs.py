@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from struct import Struct
-from types import TracebackType
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -90,12 +89,7 @@ class FileSource:
     def __enter__(self) -> FileSource:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def read(self, position: int, size: int) -> memoryview:

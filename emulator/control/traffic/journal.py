@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar, overload
 
 from ....wire import Error
@@ -138,12 +137,7 @@ class RequestJournal(Sequence[Exchange]):
         self._was_on_before.append(self._is_on)
         return self if self._is_on else self.start()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if not self._was_on_before.pop():
             self.stop()
 

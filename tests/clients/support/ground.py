@@ -8,7 +8,6 @@ from __future__ import annotations
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from odradek import Emulator
@@ -70,12 +69,7 @@ class Ground(ABC):
     def __enter__(self) -> Self: ...
 
     @abstractmethod
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
     @abstractmethod
     def address(self, node_id: int) -> str:
@@ -278,12 +272,7 @@ class Emulated(Ground):
         self.kafka.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kafka.stop()
 
     def address(self, node_id: int) -> str:
@@ -309,12 +298,7 @@ class Real(Ground):
         self._cluster.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cluster.close()
 
     def address(self, node_id: int) -> str:

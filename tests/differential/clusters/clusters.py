@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from types import TracebackType
 from typing import Protocol
 
 from odradek import Emulator
@@ -140,12 +139,7 @@ class EmulatedCluster(Notes):
     def __enter__(self) -> EmulatedCluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.emulator.stop()
 
 
@@ -203,12 +197,7 @@ class RealBrokers(Notes):
         self._cluster.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._cluster.close()
 
 

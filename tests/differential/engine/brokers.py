@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol
 
 from odradek import Emulator
@@ -108,10 +107,5 @@ class EmulatedBroker:
     def __enter__(self) -> EmulatedBroker:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -6,7 +6,6 @@ import socket
 import struct
 from collections.abc import Callable
 from random import Random
-from types import TracebackType
 from typing import NamedTuple, Protocol
 
 from odradek.emulator.base.clock import ManualClock
@@ -198,12 +197,7 @@ class OverSocket:
     def __enter__(self) -> OverSocket:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _write(self, frame: bytes) -> None:
