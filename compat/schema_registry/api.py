@@ -20,11 +20,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from ...emulator.base.java_order import hash_map_order
 from ..http_server import App
 from .errors import Refused
 from .faults import Faults
 from .formats import KINDS, BadSchema, Schema, written
-from .formats.java_order import hash_order
 from .paths import SLASH, place_of
 from .records import Version
 from .registry import Registry
@@ -347,7 +347,7 @@ def _id_subjects(registry: Registry, asked: Asked) -> Any:
 
 def _id_versions(registry: Registry, asked: Asked) -> Any:
     shown = sorted(_shown(registry, asked), key=lambda each: each.version)
-    order = hash_order(sorted({each.subject for each in shown}))
+    order = hash_map_order(sorted({each.subject for each in shown}))
     found = sorted(shown, key=lambda each: order.index(each.subject))
     return asked.paged({"subject": each.subject, "version": each.version} for each in found)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..http_server import HttpServer
-from ..schemas.installed import is_installed
-from ..unavailable import Unavailable
+from ..unavailable import Unavailable, is_installed
 from ..wire_client.source import Source
 from .registry import Registry
 from .topic import NAME, SchemasTopic, Turn

@@ -1,15 +1,54 @@
-"""Values read and written by the schemas of a registry."""
+"""Values read and written by the schemas of a registry.
+
+As Confluent's serializers frame them: a byte 0, the schema's id (4 bytes), what the schema says;
+before a Protobuf message stands which message of its file it is (protobuf.py). Left out: ids in
+headers (GUIDs).
+"""
 
 from __future__ import annotations
 
 import json
+import struct
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import date, datetime, time
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
-from .framing import framed, unframed
-from .installed import is_installed
+from ..unavailable import is_installed
 from .registry import AVRO, PROTOBUF, NoSuchSchema, Schema, SchemaError, SchemaSource
+
+_PREFIX = struct.Struct(">bI")
+
+
+def framed(schema_id: int, data: bytes) -> bytes:
+    """A value as it is stored."""
+    return _PREFIX.pack(0, schema_id) + data
+
+
+def unframed(data: bytes) -> tuple[int, bytes] | None:
+    """The id of a value's schema, and what was written with it; None for other bytes."""
+    if len(data) < _PREFIX.size or data[0] != 0:
+        return None
+    return _PREFIX.unpack_from(data)[1], bytes(data[_PREFIX.size :])
+
+
+def plain(value: Any) -> Any:
+    """A value without what JSON has not."""
+    match value:
+        case dict():
+            return {name: plain(each) for name, each in value.items()}
+        case list() | tuple():
+            return [plain(each) for each in value]
+        case bytes():
+            return value.decode("latin-1")
+        case datetime() | date() | time():
+            return value.isoformat()
+        case Decimal() | UUID():
+            return str(value)
+    return value
+
 
 Decode = Callable[[bytes], Any]
 """From what follows a schema's id to a value. Raises ValueError for damage."""

@@ -255,8 +255,7 @@ ROOMS = {
         demo table commands
     """,
     "compat/schemas": """
-        installed
-        registry framing plain
+        registry
         avro protobuf remote
         reading
     """,

@@ -20,7 +20,7 @@ Encoder = Callable[[bytes], bytes]
 
 def registry_decoder(url: str) -> Decoder:
     """Decodes what was written with a schema; other bytes raise ValueError."""
-    from ...schemas.plain import plain
+    from ...schemas.reading import plain
 
     with _refusals():
         read = Reader(RemoteRegistry(url))

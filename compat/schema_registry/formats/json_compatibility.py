@@ -15,10 +15,10 @@ from collections.abc import Hashable, Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from ....emulator.base.java_order import hash_map_order
 from ..limits import Steps, TooLarge
 from ..patterns import is_explosive
 from . import Incompatibility, written
-from .java_order import hash_order
 from .json_nodes import Node, key_of, node_of
 
 if TYPE_CHECKING:
@@ -243,11 +243,13 @@ class _Comparison:
     def _object(self, was: Node, now: Node) -> Iterator[Reason]:
         before, there = (each.says.get("properties", {}) for each in (was, now))
         required = now.says.get("required", ())
-        for name in hash_order(before):
+        for name in hash_map_order(before):
             is_new = name in required and name not in was.says.get("required", ())
             if name in there and is_new and not _has_default(there[name]):
                 yield "REQUIRED_ATTRIBUTE_ADDED", ("required", name)
-        for name in hash_order([*hash_order(before), *hash_order(there)]):
+        for name in hash_map_order(
+            dict.fromkeys([*hash_map_order(before), *hash_map_order(there)])
+        ):
             self._steps.take()
             path = ("properties", name)
             if name in before and name in there:
@@ -292,7 +294,7 @@ class _Comparison:
     def _dependencies(self, was: Node, now: Node) -> Iterator[Reason]:
         before, there = (each.says.get("dependencies", {}) for each in (was, now))
         for sort, kind in ((list, "DEPENDENCY_ARRAY"), (object, "DEPENDENCY_SCHEMA")):
-            for name in hash_order(there):
+            for name in hash_map_order(there):
                 asked, old = there[name], before.get(name)
                 if isinstance(asked, list) is not (sort is list):
                     continue

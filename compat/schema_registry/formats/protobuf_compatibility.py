@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from proto_schema_parser import ast
 
+from ....emulator.base.java_order import hash_map_order
 from ..limits import Steps
 from . import Incompatibility
-from .java_order import hash_order
 from .protobuf_names import SCALARS, Names, Scope, Type, of_kind, package_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def compared(reader: ProtobufSchema, writer: ProtobufSchema) -> Found:
 def _types(new: Any, old: Any, place: _Place) -> Found:
     found: Found = []
     there, before = ({each.name: each for each in of_kind(e, ast.Message)} for e in (new, old))
-    for name in hash_order([*hash_order(before), *hash_order(there)]):
+    for name in hash_map_order(dict.fromkeys([*hash_map_order(before), *hash_map_order(there)])):
         if name not in there:
             found += place.within(name).because("MESSAGE_REMOVED")
         elif name in before:

@@ -24,7 +24,6 @@ from ...base.call import Call
 from ...base.java_order import hash_map_order
 from ..records import Decode
 
-NO_GENERATION = -1
 NO_MEMBER = ""
 
 Protocols = tuple[tuple[str, bytes], ...]

@@ -11,7 +11,7 @@ import sys
 from urllib.request import Request, urlopen
 
 from odradek.compat.java.jars import resolve
-from odradek.compat.schemas.framing import framed, unframed
+from odradek.compat.schemas.reading import framed, unframed
 from pyspark.sql import SparkSession
 from pyspark.sql.avro.functions import from_avro, to_avro
 
