@@ -30,13 +30,14 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 # What varies in a hundred ways is tried in parts, another one each day: tests/support/parts.py.
 test: $(READY)  ## Everything: style, types and tests; of what has parts, that of the day
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder --part $$(date +%j)
+	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder --part $$(date +%j) \
+		--durations 40 --session-timeout 4500
 
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it: all parts, and more
 	$(BIN)/python -m tests.prepare
 	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder \
 		$$($(BIN)/python -m tests.support.parts)
-	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -m long tests
+	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -o timeout=3600 -m long tests
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos \
 		tests/share_chaos
 
@@ -104,7 +105,7 @@ suites: $(READY)  ## Another project's own tests, from a checkout: SUITE=franz-g
 
 table: $(READY)  ## The README's table of clients, from a run of the client tests
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients
-	ODRADEK_RESULTS=build/logins.json $(BIN)/python -m pytest -q -m long tests/clients/test_logins.py
+	ODRADEK_RESULTS=build/logins.json $(BIN)/python -m pytest -q -o timeout=3600 -m long tests/clients/test_logins.py
 	$(BIN)/python -m odradek.compat.table build/results.json build/logins.json README.md
 
 clean:  ## Remove what was made, the virtual environment too
