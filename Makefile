@@ -19,7 +19,7 @@ BASE ?= 58a42da
 NAME ?=
 REAL ?=
 
-.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations applications suites table clean
+.PHONY: help demo test slow test-real both check explore mutants differential lint simulated-bugs types package weigh bench bench-spark bugs situations applications suites table site clean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -108,11 +108,14 @@ table: $(READY)  ## The README's table of clients, from a run of the client test
 	ODRADEK_RESULTS=build/logins.json $(BIN)/python -m pytest -q -o timeout=3600 -m long tests/clients/test_logins.py
 	$(BIN)/python -m odradek.compat.table build/results.json build/logins.json README.md
 
+site: $(READY)  ## The documentation as a site, in build/site: search included, nothing fetched when it is read
+	$(BIN)/python -m tests.docs.site
+
 clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info
 
 $(READY): pyproject.toml setup.py wire/_scan.c
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,docs,dev]'
 	touch $(READY)

@@ -67,10 +67,9 @@ def test_every_link_leads_somewhere(page: str) -> None:
         assert not anchor or anchor in anchors(path), f"{file}#{anchor}"
 
 
-def test_readme_links_to_every_page() -> None:
-    readme = (DOCS.parent / "README.md").read_text()
-    pages = {each.name for each in DOCS.glob("*.md")} - {"package.md"}
-    assert {each for each in pages if f"(docs/{each})" not in readme} == set()
+def test_readme_links_to_the_page_that_links_to_all() -> None:
+    """tests/docs/test_site.py holds the page to that."""
+    assert "(docs/index.md)" in (DOCS.parent / "README.md").read_text()
 
 
 def test_every_argument_of_an_emulator_is_named() -> None:
