@@ -1,12 +1,12 @@
-"""The table of the README: what each stock client was seen to do, made from the tests' results.
+"""The table of docs/clients.md, made from the tests' results: what each stock client did.
 
     ODRADEK_RESULTS=results.json pytest tests/clients
-    python -m odradek.compat.table results.json [more.json ...] README.md
+    python -m odradek.compat.table results.json [more.json ...] ROOT
 
-replaces what stands between the two marker lines in the README. A cell is the outcome of one test,
-or the worst of several: yes, NO (it failed), "not yet" (the tests say that it is not emulated), or
-empty where it does not apply. If the files have results of a real Kafka too, a difference from them
-is marked with a star.
+replaces what stands between the marker lines in ROOT/docs/clients.md, and its short form there and
+in ROOT/README.md. A cell is the outcome of one test, or the worst of several: yes, NO (it failed),
+"not yet" (the tests say that it is not emulated), or empty where it does not apply. If the files have
+results of a real Kafka too, a difference from them is marked with a star.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from .scenarios import SCENARIOS
 
 BEGIN = "<!-- client table: made by `make table` -->"
 END = "<!-- end of client table -->"
+BEGIN_SHORT = "<!-- clients in brief: made by `make table` -->"
+END_SHORT = "<!-- end of clients in brief -->"
 _WORDS = {
     "skipped": "",
     "passed": "yes",
@@ -66,24 +68,36 @@ def _cell(outcomes: Mapping[tuple[str, str, str], str], client: str, scenario: s
     return _WORDS.get(outcome, outcome) + ("*" if real != outcome else "")
 
 
-def insert(readme: str, made: str) -> str:
-    """The README with a new table. Raises ValueError if the marker lines are not there."""
-    before, begin, rest = readme.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"no place for the table: {BEGIN!r} ... {END!r}")
-    return f"{before}{BEGIN}\n{made}\n{END}{after}"
+def short(made: str) -> str:
+    """Of a table the columns' sums: how many scenarios pass, of those that apply to the client."""
+    head, _, *rows = (
+        [cell.strip() for cell in line.split("|")[2:-1]] for line in made.splitlines()
+    )
+    columns = [*zip(*rows, strict=True)]
+    sums = [f"{column.count('yes')} of {len(column) - column.count('')}" for column in columns]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(sums), sums))
+
+
+def insert(page: str, made: str, begin: str = BEGIN, end: str = END) -> str:
+    """The page with a new table. Raises ValueError if the marker lines are not there."""
+    before, begun, rest = page.partition(begin)
+    _, ended, after = rest.partition(end)
+    if not begun or not ended:
+        raise ValueError(f"no place for the table: {begin!r} ... {end!r}")
+    return f"{before}{begin}\n{made}\n{end}{after}"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`python -m odradek.compat.table RESULTS [...] README`."""
+    """`python -m odradek.compat.table RESULTS [...] ROOT`."""
     if len(arguments) < 2:
         print(__doc__, file=sys.stderr)
         return 2
     files = [Path(name) for name in arguments[:-1]]
     results = [result for file in files for result in json.loads(file.read_text())["results"]]
-    readme = Path(arguments[-1])
-    readme.write_text(insert(readme.read_text(), table(results)))
+    made, root = table(results), Path(arguments[-1])
+    for name in ("docs/clients.md", "README.md"):
+        text = insert((root / name).read_text(), short(made), BEGIN_SHORT, END_SHORT)
+        (root / name).write_text(insert(text, made) if BEGIN in text else text)
     return 0
 
 

@@ -26,7 +26,7 @@ def test_the_first_example_passes_as_it_stands(pytester: pytest.Pytester) -> Non
     result.assert_outcomes(passed=1)
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 5, 6])
+@pytest.mark.parametrize("number", [1, 2, 4])
 def test_examples_that_bring_their_own_broker_run(number: int) -> None:
     exec(blocks("python")[number], {})
 
@@ -36,7 +36,7 @@ def test_the_verbs_of_the_example_on_looking_inside_work() -> None:
 
     with Emulator(topics={"seen": 1}) as kafka:
         kafka.group("billing").commit({("seen", 0): 0})
-        exec(blocks("python")[4], {"kafka": kafka})
+        exec(blocks("python")[3], {"kafka": kafka})
 
 
 def test_every_make_target_that_is_named_exists() -> None:

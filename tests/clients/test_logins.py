@@ -1,6 +1,6 @@
 """Stock clients log in, by each mechanism with and without TLS; and fail, with the right words.
 
-Four rows of the README's table are from here.
+Four rows of the table of docs/clients.md are from here.
 """
 
 from __future__ import annotations

@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from odradek.compat.table import BEGIN, END, main, table
+from odradek.compat.table import BEGIN, BEGIN_SHORT, END, END_SHORT, main, short, table
+
+ROOT = Path(__file__).parents[2]
 
 
 def result(client: str, scenario: str, outcome: str, broker: str = "odradek") -> dict[str, str]:
@@ -47,11 +49,26 @@ def test_several_files_are_one_table(tmp_path: Path) -> None:
     for name in names:
         document = {"results": [result(name, f"row of {name}", "passed")]}
         (tmp_path / name).write_text(json.dumps(document))
-    readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    assert main([*(str(tmp_path / name) for name in names), str(readme)]) == 0
-    text = readme.read_text()
+    (tmp_path / "docs").mkdir()
+    page, readme = tmp_path / "docs/clients.md", tmp_path / "README.md"
+    brief = f"{BEGIN_SHORT}\nold\n{END_SHORT}\n"
+    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n{brief}")
+    readme.write_text(brief)
+    assert main([*(str(tmp_path / name) for name in names), str(tmp_path)]) == 0
+    text = page.read_text()
     assert "| row of one | yes |  |" in text
     assert "| row of two |  | yes |" in text
-    assert "old" not in text
-    assert main([str(readme)]) == 2
+    assert "old" not in text + readme.read_text()
+    assert readme.read_text().splitlines()[1:4] == [
+        "| one 1 | two 1 |",
+        "| --- | --- |",
+        "| 1 of 1 | 1 of 1 |",
+    ]
+    assert main([str(page)]) == 2
+
+
+def test_the_short_form_is_that_of_the_table() -> None:
+    page, readme = ((ROOT / name).read_text() for name in ("docs/clients.md", "README.md"))
+    made = page.partition(BEGIN)[2].partition(END)[0].strip()
+    for text in (page, readme):
+        assert text.partition(BEGIN_SHORT)[2].partition(END_SHORT)[0].strip() == short(made)
