@@ -5,8 +5,8 @@
 
 replaces what stands between the marker lines in ROOT/docs/clients.md, and its short form there and
 in ROOT/README.md. A cell is the outcome of one test, or the worst of several: yes, NO (it failed),
-"not yet" (the tests say that it is not emulated), or empty where it does not apply. If the files have
-results of a real Kafka too, a difference from them is marked with a star.
+"not yet" (the tests say that it is not emulated), or empty where it does not apply. If the files
+have results of a real Kafka too, a difference from them is marked with a star.
 """
 
 from __future__ import annotations
