@@ -83,8 +83,9 @@ package: $(READY)  ## sdist and wheel in build/dist, installed and tried in empt
 weigh: $(READY)  ## Modules, start, memory, CPU of a request and lines, beside a commit: BASE=58a42da
 	$(BIN)/python -m tests.bench.weigh --base $(BASE)
 
-bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side
-	$(BIN)/python -m tests.bench
+bench: $(READY)  ## Measures Odradek, Apache Kafka and kfake side by side, and draws docs/bench.svg
+	$(BIN)/python -m pip install --quiet --editable '.[chart]'
+	$(BIN)/python -m tests.bench --chart docs/bench.svg
 
 bench-spark: $(READY)  ## Measures segments as Arrow, format("odradek") and the pipeline: ROWS=1000000
 	$(BIN)/python -m tests.bench.bench_decoder --spark --rows $(ROWS)

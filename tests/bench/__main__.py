@@ -17,11 +17,13 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 
 from odradek.compat import Unavailable
 
 from tests.support.processes import cores, describe_machine, machine_cpu_seconds
 
+from . import chart
 from .brokers import BROKERS, Beside, Broker
 from .cases import READY, Case, Row, cases
 from .client import describe_client
@@ -48,6 +50,11 @@ class Run:
         """The rows of the table, in its order."""
         rows = [READY, *(row for case in self.cases for row in case.rows)]
         return [row for row in rows if self.is_wanted(row)]
+
+    @property
+    def names(self) -> list[str]:
+        """The brokers that took part, in the table's order."""
+        return [name for name in NAMES if any(broker.name == name for broker in self.brokers)]
 
     def is_wanted(self, row: Row) -> bool:
         """Say whether --rows names this row, or nothing."""
@@ -121,6 +128,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         others = (busy_now - busy) - (_own_cpu_seconds() - own)
         load += f"; during it others took {max(0.0, others) / elapsed / cores():.0%} of the cores"
     _print(run, elapsed, load)
+    if run.options.chart is not None:
+        try:
+            chart.draw(run.options.chart, run.rows, run.names, run.values)
+        except Unavailable as reason:
+            _say(f"no chart: {reason}")
+            status = status or 1
     return status or (1 if run.failed else 0)
 
 
@@ -135,8 +148,7 @@ def _print(run: Run, elapsed: float, load: str) -> None:
             built("load")
     except Unavailable as error:
         print(f"small requests were sent by Python, which may be slower than the broker: {error}")
-    present = [name for name in NAMES if any(broker.name == name for broker in run.brokers)]
-    print(f"\n{table(run.rows, present, run.values, set(run.failed))}")
+    print(f"\n{table(run.rows, run.names, run.values, set(run.failed))}")
     for (row, name), reason in run.failed.items():
         if run.is_wanted(row):
             print(f"failed: {name}: {row.label}: {reason}")
@@ -160,6 +172,9 @@ def _parser() -> argparse.ArgumentParser:
         type=_rows,
         default=[],
         help=f"some of {', '.join(_row_names())} (all)",
+    )
+    parser.add_argument(
+        "--chart", metavar="FILE", type=Path, help="draw some of the rows as SVG (matplotlib)"
     )
     parser.add_argument("--scale", type=_positive, default=1.0, help="times this many records (1)")
     parser.add_argument(

@@ -25,7 +25,7 @@ def table(
     lines = [head]
     for row in rows:
         found = {name: _median(values.get((row, name), ())) for name in names}
-        cells = ["failed" if (row, name) in failed else _number(found[name]) for name in names]
+        cells = ["failed" if (row, name) in failed else number(found[name]) for name in names]
         ratios = [_ratio(row, found[SUBJECT], found[other]) for other in others]
         better = "higher" if row.higher_is_better else "lower"
         lines.append([row.label, row.unit, better, *cells, *ratios])
@@ -36,7 +36,7 @@ def _median(found: Sequence[float]) -> float | None:
     return statistics.median(found) if found else None
 
 
-def _number(value: float | None) -> str:
+def number(value: float | None) -> str:
     """Three significant digits, no exponent."""
     if value is None:
         return "-"
