@@ -182,12 +182,12 @@ def man_page(
     summaries: Mapping[str, str], parser_of: Callable[[str], argparse.ArgumentParser]
 ) -> str:
     """The page, in troff. `summaries`: of each command; `parser_of` gives its parser, whole."""
-    told = [
+    commands = [
         line
         for name, summary in summaries.items()
         for line in _command(name, summary, parser_of(name))
     ]
-    return re.sub(r"\n\n+", "\n.PP\n", _HEAD.lstrip() + "\n".join(told) + _TAIL)
+    return re.sub(r"\n\n+", "\n.PP\n", _HEAD.lstrip() + "\n".join(commands) + _TAIL)
 
 
 def _command(name: str, summary: str, parser: argparse.ArgumentParser) -> Iterator[str]:

@@ -15,7 +15,7 @@ _FRAME_BYTES = 1 << 30
 
 def write_to_file(journal: RequestJournal, sink: FileSink) -> None:
     """Begin a journal that is written to a file, and not kept in memory."""
-    journal.traffic.told = sink
+    journal.traffic.sink = sink
     journal.start()
     journal.traffic.bound(0, 0, _FRAME_BYTES)
 

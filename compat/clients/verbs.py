@@ -190,7 +190,7 @@ class Client(ABC):
     ) -> list[Record]:
         """Read `count` records, or up to the present end of the topic, with one new consumer.
 
-        A group member reads the partitions it is given, and commits at the end unless told not
+        A group member reads the partitions it is given, and commits at the end unless asked not
         to. The end is the high watermark, which an open transaction keeps from being reached.
         Raises TimeoutError.
         """

@@ -36,7 +36,7 @@ class ClientEnd(asyncio.BufferedProtocol):
         self.name = ""
         self.is_reading = True
         self.is_over: Callable[[], None] | None = None
-        """Called if it ends for the proxy, and the client is not told."""
+        """Called if it ends for the proxy while the client's socket stays open."""
         self._network = network
         self._ends = ends
         self._begin = begin
@@ -99,7 +99,7 @@ class ClientEnd(asyncio.BufferedProtocol):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it was told to write no more for now."""
+        """Whether writing to it is paused."""
         return not self._may_write.is_set()
 
     @property
@@ -118,7 +118,7 @@ class ClientEnd(asyncio.BufferedProtocol):
         return b""
 
     def lost(self) -> None:
-        """For the proxy it has ended; the client is not told."""
+        """For the proxy it has ended; the client's socket stays open."""
         self._is_lost = True
         self._may_write.set()
         self.reader.feed_eof()
@@ -126,7 +126,7 @@ class ClientEnd(asyncio.BufferedProtocol):
             self.is_over()
 
     def reset_when_closed(self) -> None:
-        """When it is closed, the client is told by a reset, and what is on its way is lost."""
+        """When it is closed, the client's socket is reset, and what is on its way is lost."""
         reset_when_closed(self._transport)
 
     # What the proxy calls

@@ -120,7 +120,7 @@ class UpstreamCluster:
         return asyncio.get_running_loop().call_later(milliseconds / 1000, callback)
 
     def node_label(self, node_id: int) -> None:
-        """Brokers are not named in what is told."""
+        """Brokers have no name in events."""
 
     def settle(self) -> None:
         """Nothing is left to do here after a request."""

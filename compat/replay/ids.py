@@ -6,7 +6,7 @@ Rules:
 - A pair is learnt where the recorded answer and the new one both have it: JoinGroup and the
   heartbeats of newer groups (member, generation or epoch), InitProducerId and EndTxn (producer id
   with its epoch, also in the batches of Produce), Fetch and ShareFetch (sessions).
-- Leader epochs are not told: a broker checks one only if it is.
+- Leader epochs are left out: a broker checks only those that it is sent.
 - What no answer has shown, as the member of a group that was joined before the journal began, stays
   as it was recorded.
 """
@@ -25,7 +25,7 @@ from ...wire.schema import Struct
 _CRC_AT, _PRODUCER_AT = 17, 43
 _CRC, _PRODUCER = Packing(">I"), Packing(">qh")
 _LEADER_EPOCHS = ("current_leader_epoch", "last_fetched_epoch", "committed_leader_epoch")
-_NOT_TOLD = -1
+_NO_EPOCH = -1
 _GENERATIONS = ("generation_id", "generation_id_or_member_epoch", "member_epoch")
 _PRODUCERS = (
     ("producer_id", "producer_epoch"),
@@ -81,7 +81,7 @@ class Ids:
         if "session_id" in names:
             struct.session_id = self._sessions.get((node_id, struct.session_id), struct.session_id)
         for name in names & set(_LEADER_EPOCHS):
-            setattr(struct, name, _NOT_TOLD)
+            setattr(struct, name, _NO_EPOCH)
         for field, kind in type(struct).fields():
             value = getattr(struct, field.name)
             if field.name == "member_id":

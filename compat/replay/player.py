@@ -14,7 +14,7 @@ Rules:
 How a new answer differs from the recorded one: in its errors, and in what they are about.
 
 Ids, times, offsets and records differ for good reasons and are not compared; that a fetch finds
-fewer records or more is told by the exchange that comes after it.
+fewer records or more shows in the exchange that comes after it.
 
 Errors of a broker that is not ready yet: clients ask again, and so does a replay, for a while.
 

@@ -40,8 +40,8 @@ class RemoteRegistry:
         """A schema by its id. Raises NoSuchSchema, SchemaError."""
         if schema_id not in self._by_id:
             try:
-                told = self.ask(f"/schemas/ids/{schema_id}")
-                self._by_id[schema_id] = _schema(told, schema_id)
+                body = self.ask(f"/schemas/ids/{schema_id}")
+                self._by_id[schema_id] = _schema(body, schema_id)
             except NoSuchSchema:
                 self._by_id[schema_id] = None
         found = self._by_id[schema_id]
@@ -51,20 +51,20 @@ class RemoteRegistry:
 
     def latest(self, subject: str) -> Schema:
         """The newest version of a subject. Raises NoSuchSchema, SchemaError."""
-        told = self.ask(f"/subjects/{quote(subject, safe='')}/versions/latest")
-        return _schema(told, int(told["id"]))
+        body = self.ask(f"/subjects/{quote(subject, safe='')}/versions/latest")
+        return _schema(body, int(body["id"]))
 
     def referred(self, reference: Reference) -> Schema:
         """The schema that a reference means. Raises NoSuchSchema, SchemaError."""
         path = f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}"
-        told = self.ask(path)
-        return _schema(told, int(told["id"]))
+        body = self.ask(path)
+        return _schema(body, int(body["id"]))
 
     def descriptor(self, schema_id: int) -> bytes:
         """Of a Protobuf schema, its FileDescriptorProto. Raises NoSuchSchema, SchemaError."""
-        told = self.ask(f"/schemas/ids/{schema_id}{_SERIALIZED}")
+        body = self.ask(f"/schemas/ids/{schema_id}{_SERIALIZED}")
         try:
-            return b64decode(told["schema"], validate=True)
+            return b64decode(body["schema"], validate=True)
         except ValueError:
             raise SchemaError(
                 f"{self.url} gives Protobuf schemas as text only; it has no format=serialized"
@@ -72,10 +72,10 @@ class RemoteRegistry:
 
     def register(self, subject: str, kind: str, text: str) -> Schema:
         """The schema under this subject, which is added if it is not there. Raises SchemaError."""
-        told = self.ask(
+        body = self.ask(
             f"/subjects/{quote(subject, safe='')}/versions", {"schemaType": kind, "schema": text}
         )
-        return Schema(int(told["id"]), kind, text)
+        return Schema(int(body["id"]), kind, text)
 
     def ask(self, path: str, body: object = None) -> Any:
         """What the registry answers to a path. Raises NoSuchSchema, SchemaError."""
@@ -96,12 +96,12 @@ class RemoteRegistry:
             raise SchemaError(f"{self.url} is no schema registry: {error}") from None
 
 
-def _schema(told: Any, schema_id: int) -> Schema:
+def _schema(body: Any, schema_id: int) -> Schema:
     references = tuple(
         Reference(each["name"], each["subject"], int(each["version"]))
-        for each in told.get("references") or ()
+        for each in body.get("references") or ()
     )
-    return Schema(schema_id, told.get("schemaType", AVRO), told["schema"], references)
+    return Schema(schema_id, body.get("schemaType", AVRO), body["schema"], references)
 
 
 def _message(error: HTTPError) -> str:

@@ -1,7 +1,7 @@
 """Sessions of Spark Connect: of a server that runs elsewhere, or of one in this process's JVM.
 
 The server that pyspark starts for `local[2]` listens at port 15002, where only one process of a
-machine can. Here the system chooses a free port, and the client is told it: tests run side by side.
+machine can. Here the system chooses a free port, and the client learns it: tests run side by side.
 Before Spark 4 PyPI's pyspark has no such server: its archive is resolved as the connector's are.
 """
 

@@ -12,7 +12,7 @@ class SeenClient:
     client_id: str
     """As in its last request; "" before the first one."""
     software_name: str
-    """As told by ApiVersions v3 or later, for instance "librdkafka"; else "unknown"."""
+    """As sent by ApiVersions v3 or later, for instance "librdkafka"; else "unknown"."""
     software_version: str
     host: str
     port: int

@@ -130,10 +130,10 @@ class InProcessCluster:
             return False
 
         if not self._call(is_led):
-            told = ", ".join(f"{topic}-{index}" for topic, index in places)
+            names = ", ".join(f"{topic}-{index}" for topic, index in places)
             topics = {topic for topic, _ in places}
             wait = Wait(
-                f"a leader of {told}",
+                f"a leader of {names}",
                 lambda: self._call(lambda cluster: are_led(cluster, places)),
                 lambda: self._call(lambda cluster: unled(cluster, places)),
                 topic=topics.pop() if len(topics) == 1 else None,
@@ -451,7 +451,7 @@ class _Asked:
         served = SERVED[request.api_key]
         now = self._cluster.clock.now()
         call = Call(self, request.api_key, version, 0, CLIENT_ID, now)
-        if served.is_told and self._cluster.journal.is_on:
+        if served.is_logged and self._cluster.journal.is_on:
             call.request = request
         outcome = handle(self._cluster, call, served, request)
         if isinstance(outcome, Response):

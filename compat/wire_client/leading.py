@@ -29,14 +29,16 @@ def are_led(cluster: Cluster, places: Collection[Place]) -> bool | None:
             held = "; ".join(f"broker {each} is {brokers[each]}" for each in there)
             raise _refused(f"nobody leads {partition.name} ({held or 'its brokers are gone'})")
         if not cluster.replication.quorum.is_there:
-            raise _refused(f"{_told(cluster, partition)}, and no controller lets another one lead")
+            raise _refused(
+                f"{_leader_of(cluster, partition)}, and no controller lets another one lead"
+            )
         return None
     return True
 
 
 def unled(cluster: Cluster, places: Collection[Place]) -> str:
     """Who leads those of these partitions whose leader does not run, in words."""
-    found = [_told(cluster, each) for each in _unled(cluster, places)]
+    found = [_leader_of(cluster, each) for each in _unled(cluster, places)]
     text = "; ".join(f"{each} until its session ends" for each in found) or "All have leaders"
     standing = " (the clock stands still before kafka.advance())"
     return text + standing * cluster.has_manual_clock + "."
@@ -59,7 +61,7 @@ def _unled(cluster: Cluster, places: Collection[Place]) -> Iterator[Partition]:
             yield partition
 
 
-def _told(cluster: Cluster, partition: Partition) -> str:
+def _leader_of(cluster: Cluster, partition: Partition) -> str:
     leader, brokers = partition.leader, cluster.replication.brokers
     does = f"is {brokers[leader]}" if leader in brokers else "is not there"
     return f"broker {leader} leads {partition.name} and {does}"

@@ -22,7 +22,7 @@ class SeenMember:
     """Of a static member; None for a dynamic one."""
     client_id: str
     software_name: str | None
-    """As the client has told in ApiVersions; None if it is not connected, or not known."""
+    """As sent in ApiVersions; None if it is not connected, or not known."""
     software_version: str | None
     host: str
     assignment: tuple[Place, ...]

@@ -202,7 +202,7 @@ class Moving(Placed):
         def there() -> str:
             now = self._placed()
             led = "nobody" if now.leader_id == _NOBODY else f"broker {now.leader_id}"
-            on, in_sync = _told(now.replica_nodes), _told(now.isr_nodes)
+            on, in_sync = _listed(now.replica_nodes), _listed(now.isr_nodes)
             return f"It is on brokers {on}, in sync are {in_sync}, and {led} leads it."
 
         return Wait(
@@ -232,7 +232,7 @@ class CoordinatorPartition(Moving):
         return next(each for each in found if each.partition_index == self.index)
 
 
-def _told(ids: Sequence[int]) -> str:
+def _listed(ids: Sequence[int]) -> str:
     return ", ".join(map(str, ids)) or "none"
 
 

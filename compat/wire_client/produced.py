@@ -160,11 +160,13 @@ class Producing:
         request = ProduceRequest(acks=_ALL_REPLICAS, timeout_ms=_TIMEOUT_MS, topic_data=topics)
         answer = self._source.ask(request, _PRODUCE)
         (result,) = answer.responses[0].partition_responses
-        told = result.error_message or ""  # which has the errors of the first records, or none
+        message = result.error_message or ""  # which has the errors of the first records, or none
         reasons = [each.batch_index_error_message or "" for each in result.record_errors]
-        told = "; ".join(filter(None, [told, *(each for each in reasons if each not in told)]))
+        message = "; ".join(
+            filter(None, [message, *(each for each in reasons if each not in message)])
+        )
         what = f"producing {number_of(len(batch), 'record')} to {self._topic}-{partition}"
-        check(result.error_code, what, told)
+        check(result.error_code, what, message)
         offset: int = result.base_offset
         return offset
 

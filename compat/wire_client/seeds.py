@@ -5,7 +5,7 @@ A file of JSON Lines (.jsonl, .ndjson) has one record a line, an object with the
     topic, value, key, headers (an object), timestamp (ms since 1970), partition
 
 and a CSV file (.csv) the same as columns of its first line; a header is a column `headers.NAME`
-there. Only topic and value are required, topic not where it is told otherwise. What is no str or
+there. Only topic and value are required, topic not where the caller names one. What is no str or
 null in JSON is stored as JSON. In CSV everything is text, and an empty key, timestamp or partition
 counts as none.
 

@@ -131,10 +131,10 @@ class Source(Protocol):
         """The same in a coroutine, whose loop goes on meanwhile."""
 
 
-def check(code: int, what: str, told: str | None = None) -> None:
+def check(code: int, what: str, message: str | None = None) -> None:
     """Raises Refused for an error code in an answer, saying what was asked for."""
     if code:
-        raise Refused(Error(code), f"{what}: {told}" if told else what)
+        raise Refused(Error(code), f"{what}: {message}" if message else what)
 
 
 def no_topic(name: str, names: Iterable[str]) -> Refused:

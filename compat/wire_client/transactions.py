@@ -31,7 +31,7 @@ class SeenTransaction:
     partitions: tuple[tuple[str, int], ...]
     """Topic and number of the partitions in the open transaction."""
     source: Source | None = field(default=None, repr=False, compare=False)
-    """The broker that told of it."""
+    """The broker that listed it."""
 
     @property
     def is_open(self) -> bool:
@@ -52,7 +52,7 @@ class SeenTransaction:
 
     def _kept(self) -> CoordinatorPartition:
         if self.source is None:
-            text = "it was not told of by a broker: take it from kafka.transactions()"
+            text = "no broker listed it: take it from kafka.transactions()"
             raise RuntimeError(f"{self!r}: {text}")
         return CoordinatorPartition(self.source, TRANSACTION, self.transactional_id)
 

@@ -105,10 +105,10 @@ def timed_out(wait: Wait[Any], seconds: float, events: Iterable[Event] = ()) -> 
         there = wait.there()
     except (Refused, WireError, RuntimeError, OSError) as error:
         there = f"What is there could not be read: {error}"
-    told = [str(event) for event in events][-_MOST_EVENTS:]
+    latest = [str(event) for event in events][-_MOST_EVENTS:]
     lines = [f"waited {seconds:g} s for {wait.what}.", there]
-    if told:
-        lines += ["The last events that concern it:", *(f"  {each}" for each in told)]
+    if latest:
+        lines += ["The last events that concern it:", *(f"  {each}" for each in latest)]
     return WaitTimeout("\n".join(lines))
 
 

@@ -76,7 +76,7 @@ class Journal:
     def __init__(self, clock: Clock, most: int = MOST_EVENTS) -> None:
         self.most = most
         self.is_on = most > 0
-        self.told: Callable[[Event], None] | None = None
+        self.on_event: Callable[[Event], None] | None = None
         """Called with each seldom event, and with the first of several: the log of `serve`."""
         self.clock = clock
         self.members = MemberNames()
@@ -235,8 +235,8 @@ class Journal:
         elapsed = perf_counter() - self.begin
         event = Event(kind, self.clock.now(), elapsed, elapsed, **fields)
         self._events.append(event)
-        if self.told is not None:
-            self.told(event)
+        if self.on_event is not None:
+            self.on_event(event)
         return event
 
     def _keep(self, key: tuple[Any, ...], event: Event) -> None:

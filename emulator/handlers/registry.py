@@ -31,10 +31,10 @@ _TELL_FOR_THEMSELVES = (ProduceRequest.api_key, FetchRequest.api_key)
 class Served:
     """One API that is emulated; in which versions it is served the release says."""
 
-    __slots__ = ("handler", "is_cached", "is_told", "request")
+    __slots__ = ("handler", "is_cached", "is_logged", "request")
 
     def __init__(self, request: type[Request], handler: Handler, is_cached: bool) -> None:
-        self.is_told = request.api_key not in _TELL_FOR_THEMSELVES
+        self.is_logged = request.api_key not in _TELL_FOR_THEMSELVES
         """Whether what it is answered is told by control/client_tracker.py."""
         self.request = request
         self.handler = handler

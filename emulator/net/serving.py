@@ -106,7 +106,7 @@ def serve(cluster: Cluster, connection: Connection, frame: Frame) -> Response | 
         return NO_REPLY
     if not endpoint.is_plain or route.steps:
         return _serve_decoded(cluster, connection, call, endpoint, request, frame, place)
-    if not served.is_told:
+    if not served.is_logged:
         connection.is_at_work = True
     elif cluster.journal.is_on:
         call.request = request
@@ -167,10 +167,10 @@ def _serve_large(
     except WireError as error:
         connection.malformed(error, frame)
         return
-    if served.is_told:
+    if served.is_logged:
         api = served.request.__name__.removesuffix("Request")
         cluster.journal.add("large request", client=connection.name, api=api)
-    outcome = _serve_decoded(cluster, connection, call, endpoint, request, frame, is_told=False)
+    outcome = _serve_decoded(cluster, connection, call, endpoint, request, frame, is_logged=False)
     if outcome is not PARKED:
         call.answer(outcome if isinstance(outcome, Response) else None)
 
@@ -184,16 +184,16 @@ def _serve_decoded(
     frame: Frame,
     place: Key | None = None,
     *,
-    is_told: bool = True,
+    is_logged: bool = True,
 ) -> Response | Sentinel:
     """`place`: where its answer is kept."""
     served, steps = endpoint.served, endpoint.route.steps
     if call.api_key == API_VERSIONS:
         note_software(call, request)
         cluster.tracker.met(connection, call.client_id)
-    if not served.is_told:
+    if not served.is_logged:
         connection.is_at_work = True
-    elif is_told and cluster.journal.is_on:
+    elif is_logged and cluster.journal.is_on:
         call.request = request
     if steps and (steps := endpoint.route.steps_for(connection.principal)):
         at_the_end = partial(handle, cluster, call, served)

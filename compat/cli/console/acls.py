@@ -97,7 +97,7 @@ class Acl(NamedTuple):
             return f"{kind}s {self.name}*"
         return f"every {kind}" if self.name == "*" else f"{kind} {self.name}"
 
-    def told(self) -> dict[str, str]:
+    def as_object(self) -> dict[str, str]:
         """For `--json`, with the names of Kafka's tools."""
         return {
             "principal": self.principal,
@@ -250,7 +250,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     match asked.action:
         case None | "list":
             for acl in _found(brokers, asked):
-                print_json(acl.told()) if asked.json else print(one_line(str(acl)))
+                print_json(acl.as_object()) if asked.json else print(one_line(str(acl)))
         case "add":
             _add(brokers, _given(asked))
         case "remove":

@@ -345,7 +345,7 @@ def _list(brokers: Brokers, *, as_json: bool) -> None:
 
 
 def _all_brokers(brokers: Brokers) -> Iterator[tuple[int, str, str | None, bool]]:
-    """Id, address, rack and whether it is fenced; where those are not told, only the others."""
+    """Id, address, rack, and whether it is fenced, which releases before 2.8 do not say."""
     if not brokers.serves(DescribeClusterRequest):  # it is of before 2.8
         for each in sorted(brokers.metadata.brokers, key=lambda each: each.node_id):
             yield each.node_id, f"{each.host}:{each.port}", each.rack, False
@@ -360,14 +360,14 @@ def _all_brokers(brokers: Brokers) -> Iterator[tuple[int, str, str | None, bool]
 
 def _controller(brokers: Brokers) -> int:
     """The leader of the controllers. Metadata of KRaft names any broker."""
-    told = int(brokers.metadata.controller_id)
+    in_metadata = int(brokers.metadata.controller_id)
     if not brokers.serves(DescribeQuorumRequest):  # it has ZooKeeper
-        return told
+        return in_metadata
     partition = DescribeQuorumRequest.Topic.Partition(partition_index=0)
     topic = DescribeQuorumRequest.Topic(topic_name=_METADATA_LOG, partitions=[partition])
     answer = brokers.ask(DescribeQuorumRequest(topics=[topic]))
     found = answer.topics[0].partitions[0] if answer.topics else None
-    return told if found is None or found.error_code else int(found.leader_id)
+    return in_metadata if found is None or found.error_code else int(found.leader_id)
 
 
 def _show(brokers: Brokers, asked: Namespace) -> None:

@@ -283,14 +283,14 @@ class Brokers:
             self._drop(known)
             known = None
         if known is None:
-            with _problems_told():
+            with _as_console_errors():
                 known = Connection(host, port, self.timeout, CLIENT_ID, self._security)
             self._connections[host, port] = known
         return known
 
 
 @contextmanager
-def _problems_told() -> Iterator[None]:
+def _as_console_errors() -> Iterator[None]:
     """Raises as ConsoleError what a connection raises."""
     try:
         yield
@@ -307,7 +307,7 @@ def _problems_told() -> Iterator[None]:
 def _ask(
     connection: Connection, request: Request, most: int | None = None, more_s: float = 0
 ) -> Any:
-    with _problems_told():
+    with _as_console_errors():
         return connection.ask(request, connection.version(type(request), most), more_s)
 
 

@@ -43,9 +43,9 @@ class Condition(NamedTuple):
     path: tuple[Step, ...]
     fits: Callable[[Any], bool]
 
-    def holds(self, told: Any) -> bool:
+    def holds(self, value: Any) -> bool:
         """Whether the path leads to a value that fits."""
-        return any(self.fits(each) for each in _reached(told, self.path))
+        return any(self.fits(each) for each in _reached(value, self.path))
 
 
 def condition(text: str) -> Condition:
@@ -127,8 +127,8 @@ def matches(asked: argparse.Namespace, found: Decoded) -> bool:
 
 
 def _all_hold(conditions: list[Condition], found: Decoded) -> bool:
-    told = found.as_json()
-    return told is not None and all(each.holds(told) for each in conditions)
+    value = found.as_json()
+    return value is not None and all(each.holds(value) for each in conditions)
 
 
 def _found(regex: re.Pattern[str] | None, data: Any) -> bool:

@@ -235,7 +235,7 @@ def _show(brokers: Brokers, asked: argparse.Namespace) -> None:
     for number, name in enumerate(_named(brokers, asked)):
         group, heads, rows = _described(brokers, name, groups.get(name))
         if asked.json:
-            print_json(_told(name, group, objects(heads, rows)))
+            print_json(_as_object(name, group, objects(heads, rows)))
             continue
         if number and not asked.state:
             print()
@@ -276,7 +276,7 @@ def _share_rows(
     return rows
 
 
-def _told(name: str, group: Group, offsets: object) -> dict[str, object]:
+def _as_object(name: str, group: Group, offsets: object) -> dict[str, object]:
     members = [
         {
             "member": each.member_id,

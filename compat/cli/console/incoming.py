@@ -217,48 +217,48 @@ def _unless(null: bytes | None, data: bytes | None) -> bytes | None:
 def _as_json(asked: Namespace, line: bytes) -> Placed:
     """As `records --json` prints it. Raises ValueError."""
     try:
-        told = json.loads(line)
+        entry = json.loads(line)
     except ValueError as error:
         raise ValueError(f"this is no JSON: {error}") from None
-    if not isinstance(told, dict):
-        raise ValueError(f"a record is a JSON object, not {told!r}")
-    if unknown := set(told) - _KNOWN:
+    if not isinstance(entry, dict):
+        raise ValueError(f"a record is a JSON object, not {entry!r}")
+    if unknown := set(entry) - _KNOWN:
         known = "key, value, headers, timestamp, partition"
         raise ValueError(f"there is no field {min(unknown)!r} of a record: {known}")
     timestamp = (
-        _number_of(told, "timestamp", _time(asked)) if asked.timestamp is None else asked.timestamp
+        _number_of(entry, "timestamp", _time(asked)) if asked.timestamp is None else asked.timestamp
     )
-    key = _data(told, "key") if asked.key is None else asked.key.text.encode()
-    headers = [*asked.header, *map(_header, told.get("headers") or ())]
-    partition = _number_of(told, "partition", None)
-    record = NewRecord(timestamp, key, _data(told, "value"), tuple(headers))
-    topic, offset = told.get("topic"), _number_of(told, "offset", None)
+    key = _data(entry, "key") if asked.key is None else asked.key.text.encode()
+    headers = [*asked.header, *map(_header, entry.get("headers") or ())]
+    partition = _number_of(entry, "partition", None)
+    record = NewRecord(timestamp, key, _data(entry, "value"), tuple(headers))
+    topic, offset = entry.get("topic"), _number_of(entry, "offset", None)
     if not isinstance(topic, str) or partition is None or offset is None:
         return Placed(record, partition)
     return Placed(record, partition, (topic, partition, offset))
 
 
-def _header(told: Any) -> tuple[str, bytes | None]:
-    if not isinstance(told, dict) or not isinstance(told.get("name"), str):
-        raise ValueError(f'a header is {{"name": ..., "value": ...}}, not {json.dumps(told)}')
-    return told["name"], _data(told, "value")
+def _header(header: Any) -> tuple[str, bytes | None]:
+    if not isinstance(header, dict) or not isinstance(header.get("name"), str):
+        raise ValueError(f'a header is {{"name": ..., "value": ...}}, not {json.dumps(header)}')
+    return header["name"], _data(header, "value")
 
 
-def _data(told: dict[str, Any], name: str) -> bytes | None:
+def _data(entry: dict[str, Any], name: str) -> bytes | None:
     """A key or a value: text, base64 under another name, or anything else as JSON."""
-    if f"{name}_base64" in told:
+    if f"{name}_base64" in entry:
         try:
-            return b64decode(told[f"{name}_base64"], validate=True)
+            return b64decode(entry[f"{name}_base64"], validate=True)
         except (NotBase64, TypeError, ValueError):
-            raise ValueError(f"{name}_base64 is not base64: {told[f'{name}_base64']!r}") from None
-    found = told.get(name)
+            raise ValueError(f"{name}_base64 is not base64: {entry[f'{name}_base64']!r}") from None
+    found = entry.get(name)
     if found is None or isinstance(found, str):
         return None if found is None else found.encode()
     return json.dumps(found, ensure_ascii=False).encode()
 
 
-def _number_of(told: dict[str, Any], name: str, default: Any) -> Any:
-    found = told.get(name)
+def _number_of(entry: dict[str, Any], name: str, default: Any) -> Any:
+    found = entry.get(name)
     if found is None:
         return default
     if type(found) is not int:

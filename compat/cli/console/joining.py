@@ -1,7 +1,7 @@
 """A member of a classic group, as stock consumers are: joins, is assigned partitions, commits.
 
 It offers the assignor `range`, which stock clients offer too, so that both share a group. It leads
-the group if it is told to. Heartbeats are sent between fetches (`beat`), so a member whose output
+the group if asked to. Heartbeats are sent between fetches (`beat`), so a member whose output
 is not read expires as a consumer does that does not poll.
 
 Source: the protocol guide; KIP-394 (a member id is given first); Kafka's RangeAssignor.

@@ -166,11 +166,11 @@ class Progress:
 
     def _read(self) -> None:
         try:
-            told: Any = json.loads(self._path.read_text())
-            topic, self._lines = told["topic"], int(told["lines"])
+            state: Any = json.loads(self._path.read_text())
+            topic, self._lines = state["topic"], int(state["lines"])
             self._sources = {
                 name: {str(index): int(at) for index, at in offsets.items()}
-                for name, offsets in told["sources"].items()
+                for name, offsets in state["sources"].items()
             }
         except OSError as error:
             raise ConsoleError(f"{self._path} cannot be read: {error.strerror}") from None
@@ -204,10 +204,10 @@ class Progress:
 
     def save(self) -> None:
         """Write the file in the place of the one before. Raises ConsoleError."""
-        told = {"topic": self._topic, "lines": self._lines, "sources": self._sources}
+        state = {"topic": self._topic, "lines": self._lines, "sources": self._sources}
         new = self._path.with_name(f"{self._path.name}.new")
         try:
-            new.write_text(json.dumps(told))
+            new.write_text(json.dumps(state))
             os.replace(new, self._path)
         except OSError as error:
             raise ConsoleError(f"{self._path} cannot be written: {error.strerror}") from None

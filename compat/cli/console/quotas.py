@@ -124,8 +124,8 @@ def _found(brokers: Brokers, entity: Entity) -> list[tuple[Entity, dict[str, flo
     check(answer.error_code, "quotas", answer.error_message)
     found = []
     for entry in answer.entries or []:
-        told = {each.entity_type: each.entity_name for each in entry.entity}
-        who = tuple((kind, told[kind]) for kind in _TYPES if kind in told)
+        names = {each.entity_type: each.entity_name for each in entry.entity}
+        who = tuple((kind, names[kind]) for kind in _TYPES if kind in names)
         found.append((who, {each.key: each.value for each in entry.values}))
     return sorted(found, key=lambda each: [(kind, name or "") for kind, name in each[0]])
 
@@ -173,8 +173,8 @@ def _alter(brokers: Brokers, entity: Entity, quotas: Sequence[tuple[str, float |
     wanted = dict(quotas)
     brokers.until(lambda: _is_so(brokers, entity, wanted), "the quotas are not in force yet")
     for key, value in quotas:
-        told = "removed" if value is None else f"at most {_number(value)}"
-        print(f"{_called(entity)}: {key} {told}")
+        outcome = "removed" if value is None else f"at most {_number(value)}"
+        print(f"{_called(entity)}: {key} {outcome}")
 
 
 def _is_so(brokers: Brokers, entity: Entity, wanted: dict[str, float | None]) -> bool:

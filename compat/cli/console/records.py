@@ -74,9 +74,9 @@ def go_on(path: Path, topic: str) -> tuple[IO[bytes], dict[int, int]]:
 
 def _place(line: bytes, topic: str) -> tuple[int, int] | None:
     try:
-        told = json.loads(line)
-        if told["topic"] == topic:
-            return int(told["partition"]), int(told["offset"])
+        entry = json.loads(line)
+        if entry["topic"] == topic:
+            return int(entry["partition"]), int(entry["offset"])
     except (ValueError, KeyError, TypeError):
         return None
     return None
@@ -139,8 +139,8 @@ class GroupReader:
         self._flush = flush
         self._member = Membership(brokers, group, self._topic)
         self._reader: Reader | None = None
-        self._told: dict[int, int] = {}
-        self._told_at = time.monotonic()
+        self._committed_offsets: dict[int, int] = {}
+        self._committed_at = time.monotonic()
 
     def __iter__(self) -> Iterator[tuple[int, Record]]:
         while True:
@@ -167,7 +167,7 @@ class GroupReader:
         self._member.leave()
 
     def _new_reader(self, mine: list[int]) -> Reader:
-        self._told = {}
+        self._committed_offsets = {}
         topic = self._brokers.topic(self._topic)
         topic.partitions = [each for each in topic.partitions if each.partition_index in mine]
         starts = resolve(self._brokers, [topic], self._start, committed=self._committed)
@@ -187,16 +187,18 @@ class GroupReader:
 
     def _between(self) -> None:
         self._member.beat()
-        if time.monotonic() - self._told_at > _COMMIT_S:
+        if time.monotonic() - self._committed_at > _COMMIT_S:
             self._commit()
 
     def _commit(self) -> None:
-        self._told_at = time.monotonic()
-        new = {index: at for index, at in self.done.items() if self._told.get(index) != at}
+        self._committed_at = time.monotonic()
+        new = {
+            index: at for index, at in self.done.items() if self._committed_offsets.get(index) != at
+        }
         if new:
             self._flush()
             self._member.commit(new)
-            self._told |= new
+            self._committed_offsets |= new
 
     def _commit_what_may_be(self) -> None:
         """Commit; say so if others have the partitions already."""
@@ -468,10 +470,10 @@ def _say_what_is_beyond(
         place for place, at in starts.items() if start.offset is not None and at < start.offset
     ]
     if beyond:
-        told = ", ".join(
+        ends = ", ".join(
             f"{topic}-{index} at {ends[topic, index]}" for topic, index in sorted(beyond)
         )
-        print(f"odradek: offset {start.offset} is beyond the end: {told}", file=sys.stderr)
+        print(f"odradek: offset {start.offset} is beyond the end: {ends}", file=sys.stderr)
     is_time = start.timestamp is not None and start.timestamp >= 0
     if is_time and starts == ends and any(ends.values()):
         print(f"odradek: no record of {asked.topic} is of that time or later", file=sys.stderr)

@@ -195,8 +195,8 @@ class Sender:
         return again
 
     def _check(self, batch: _Batch, result: Any) -> None:
-        told = [each.batch_index_error_message for each in result.record_errors]
-        reasons = "; ".join(filter(None, [result.error_message, *told]))
+        messages = [each.batch_index_error_message for each in result.record_errors]
+        reasons = "; ".join(filter(None, [result.error_message, *messages]))
         count = len(batch.records)
         records = "1 record" if count == 1 else f"{count:,} records"
         check(result.error_code, f"{records} to {self.topic}-{batch.partition}", reasons)

@@ -55,9 +55,9 @@ def objects(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict
     return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def print_json(told: object) -> None:
+def print_json(value: object) -> None:
     """Print one object, in a line."""
-    print(json.dumps(told))
+    print(json.dumps(value))
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool) -> None:

@@ -48,11 +48,11 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     top = Top()
     number = 0
     while True:
-        told = top.look(Seen.of(brokers))
+        rows = top.look(Sample.of(brokers))
         if asked.json:
-            print_json(told.as_objects())
+            print_json(rows.as_objects())
         else:
-            _show(asked.address, told)
+            _show(asked.address, rows)
         sys.stdout.flush()
         number += 1
         if number == asked.times:
@@ -61,7 +61,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 
 @dataclass
-class SeenGroup:
+class GroupSample:
     """A group at one moment."""
 
     state: str
@@ -72,17 +72,17 @@ class SeenGroup:
 
 
 @dataclass
-class Seen:
+class Sample:
     """What is there at one moment."""
 
     ends: Mapping[Place, int]
     starts: Mapping[Place, int]
     no_leader: Mapping[str, int]
-    groups: Mapping[str, SeenGroup]
+    groups: Mapping[str, GroupSample]
     at: float = field(default_factory=monotonic)
 
     @classmethod
-    def of(cls, brokers: Brokers) -> Seen:
+    def of(cls, brokers: Brokers) -> Sample:
         """Ask. Raises ConsoleError."""
         topics = [topic for topic in brokers.topics() if not topic.is_internal]
         no_leader = {
@@ -92,18 +92,18 @@ class Seen:
         groups = {}
         for name, listed in list_groups(brokers).items():
             if listed.kind not in (CLASSIC, CONSUMER, STREAMS):
-                groups[name] = SeenGroup(listed.state, 0, None, {})
+                groups[name] = GroupSample(listed.state, 0, None, {})
                 continue
             group = describe(brokers, name, listed)
             assigned = sorted((each.member_id, str(each.assigned)) for each in group.members)
             offsets = dict.fromkeys(owners(group), _NOTHING) | committed(brokers, name)
-            groups[name] = SeenGroup(group.state, len(group.members), assigned, offsets)
+            groups[name] = GroupSample(group.state, len(group.members), assigned, offsets)
         starts, ends = look_up(brokers, topics, EARLIEST), look_up(brokers, topics, LATEST)
         return cls(ends, starts, no_leader, groups)
 
 
 @dataclass
-class Told:
+class Rows:
     """The rows of a look."""
 
     topics: list[list[Any]]
@@ -121,35 +121,39 @@ class Top:
     """Compares each look with the one before."""
 
     def __init__(self) -> None:
-        self._before: Seen | None = None
+        self._before: Sample | None = None
         self._rebalances: dict[str, int] = {}
 
-    def look(self, seen: Seen) -> Told:
+    def look(self, sample: Sample) -> Rows:
         """The rows: the busiest topics first, the groups that lag most."""
-        before, self._before = self._before, seen
-        topics = [self._topic(name, seen, before) for name in seen.no_leader]
-        groups = [self._group(name, seen, before) for name in seen.groups]
+        before, self._before = self._before, sample
+        topics = [self._topic(name, sample, before) for name in sample.no_leader]
+        groups = [self._group(name, sample, before) for name in sample.groups]
         topics.sort(key=lambda row: (-row[3], -row[2], row[0]))
         groups.sort(key=lambda row: (-(row[3] or 0), row[0]))
-        return Told(topics, groups)
+        return Rows(topics, groups)
 
-    def _topic(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
-        places = [place for place in seen.ends if place[0] == name]
-        records = sum(seen.ends[place] - seen.starts.get(place, 0) for place in places)
+    def _topic(self, name: str, sample: Sample, before: Sample | None) -> list[Any]:
+        places = [place for place in sample.ends if place[0] == name]
+        records = sum(sample.ends[place] - sample.starts.get(place, 0) for place in places)
         come = 0
         if before is not None:
             # A topic that was created anew begins again.
-            new = (seen.ends[place] - before.ends.get(place, 0) for place in places)
+            new = (sample.ends[place] - before.ends.get(place, 0) for place in places)
             come = sum(max(each, 0) for each in new)
-        count = len(places) + seen.no_leader[name]
-        return [name, count, records, _rate(come, seen, before), seen.no_leader[name]]
+        count = len(places) + sample.no_leader[name]
+        return [name, count, records, _rate(come, sample, before), sample.no_leader[name]]
 
-    def _group(self, name: str, seen: Seen, before: Seen | None) -> list[Any]:
-        group = seen.groups[name]
+    def _group(self, name: str, sample: Sample, before: Sample | None) -> list[Any]:
+        group = sample.groups[name]
         lags = [
-            max(seen.ends[place] - (seen.starts.get(place, 0) if offset == _NOTHING else offset), 0)
+            max(
+                sample.ends[place]
+                - (sample.starts.get(place, 0) if offset == _NOTHING else offset),
+                0,
+            )
             for place, offset in group.committed.items()
-            if place in seen.ends
+            if place in sample.ends
         ]
         lag = sum(lags) if lags else None
         gone = 0
@@ -160,17 +164,17 @@ class Top:
             gone = sum(max(each, 0) for each in moved)
             if old.assigned != group.assigned:
                 self._rebalances[name] = self._rebalances.get(name, 0) + 1
-        rate = _rate(gone, seen, before)
+        rate = _rate(gone, sample, before)
         return [name, group.state, group.members, lag, rate, self._rebalances.get(name, 0)]
 
 
-def _rate(count: int, seen: Seen, before: Seen | None) -> int:
-    if before is None or seen.at <= before.at:
+def _rate(count: int, sample: Sample, before: Sample | None) -> int:
+    if before is None or sample.at <= before.at:
         return 0
-    return round(count / (seen.at - before.at))
+    return round(count / (sample.at - before.at))
 
 
-def _show(address: str, told: Told) -> None:
+def _show(address: str, rows: Rows) -> None:
     """Print the tables, as much as fits a terminal."""
     room = None
     if sys.stdout.isatty():
@@ -178,8 +182,8 @@ def _show(address: str, told: Told) -> None:
         print(_CLEAR, end="")
     print(f"{address}  {strftime('%H:%M:%S')}")
     print()
-    print_table(TOPIC_HEADS, told.topics[:room])
+    print_table(TOPIC_HEADS, rows.topics[:room])
     print()
-    print_table(GROUP_HEADS, told.groups[:room])
-    if room is not None and max(len(told.topics), len(told.groups)) > room:
+    print_table(GROUP_HEADS, rows.groups[:room])
+    if room is not None and max(len(rows.topics), len(rows.groups)) > room:
         print("... and more, for which there is no room")

@@ -147,7 +147,8 @@ def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
         configs = {c.name: c.value for c in read_configs(brokers, TOPIC, name) if c.is_set}
         if as_json:
             parts = [
-                _told(part, limits.get((name, part.partition_index))) for part in topic.partitions
+                _as_object(part, limits.get((name, part.partition_index)))
+                for part in topic.partitions
             ]
             print_json({"topic": name, "configs": configs, "partitions": parts})
             continue
@@ -158,7 +159,7 @@ def _show(brokers: Brokers, names: Iterable[str], *, as_json: bool) -> None:
         print_table(_HEADS, [_row(topic, part, limits) for part in topic.partitions])
 
 
-def _told(
+def _as_object(
     part: MetadataResponse.Topic.Partition, limits: tuple[int, int] | None
 ) -> dict[str, object]:
     first, after = limits or (None, None)

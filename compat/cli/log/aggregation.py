@@ -1,9 +1,9 @@
-"""What happens again and again is summed up: the first ones of a kind are told one by one, the
+"""What happens again and again is summed up: the first ones of a kind have a line each, the
 others by one line when they end, or each minute while they go on.
 
     412 more rebalances in 59.1 s, of 60 groups; most: billing-7 (31), billing-8 (30), a (12)
 
-A kind that was summed up is told one by one again after a minute in which it was not.
+A kind that was summed up has lines of its own again after a minute in which it was not.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class _Kind:
     """What is known of one kind in the current period."""
 
     since: float
-    told: int = 0
-    """How many were told one by one in this period; of a kind that goes on as many as may be."""
+    single_lines: int = 0
+    """How many it had in this period; of a kind that goes on as many as may be."""
     is_summed: bool = False
     """Whether there was a sum in this period."""
     counts: Counter[str] = field(default_factory=Counter)
@@ -89,8 +89,8 @@ class _Kind:
     )
     """Events whose count may still rise, with the count that is known."""
 
-    def begin(self, at: float, told: int = 0) -> None:
-        self.since, self.told, self.is_summed = at, told, False
+    def begin(self, at: float, single_lines: int = 0) -> None:
+        self.since, self.single_lines, self.is_summed = at, single_lines, False
 
     def count(self, said: Said, at: float, number: int) -> None:
         if not self.counts:
@@ -115,8 +115,8 @@ class Summing:
         self._kinds: dict[str, _Kind] = {}
 
     def take(self, said: Said, at: float, event: Event | None = None) -> Iterator[Said]:
-        """Something was said, at a time of a clock that only goes on, in s. Yields it if it is told
-        by itself. `event`: from which it was made, if its count may still rise."""
+        """Something was said, at a time of a clock that only goes on, in s. Yields it if it has
+        a line of its own. `event`: from which it was made, if its count may still rise."""
         key = said.key or said.kind
         kind = self._kinds.get(key)
         if kind is None:
@@ -127,8 +127,8 @@ class Summing:
             kind.begin(at)
         if event is not None:
             kind.events.append((event, said.times, said))
-        if kind.told < self._one_by_one:
-            kind.told += 1
+        if kind.single_lines < self._one_by_one:
+            kind.single_lines += 1
             yield said
         else:
             kind.count(said, at, said.times)
@@ -141,13 +141,13 @@ class Summing:
                 continue
             if at - kind.since >= PERIOD_S:
                 yield _sum(kind, now_ms)
-                kind.begin(at, told=self._one_by_one)
+                kind.begin(at, single_lines=self._one_by_one)
             elif at - kind.last >= ENDED_S and not kind.is_summed:
                 yield _sum(kind, now_ms)
                 kind.is_summed = True
 
     def all(self, at: float, now_ms: int) -> Iterator[Said]:
-        """Sums of everything that is not told yet."""
+        """Sums of everything that has no line yet."""
         for kind in self._kinds.values():
             kind.count_risen(at)
             if kind.counts:

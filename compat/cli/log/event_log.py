@@ -1,6 +1,6 @@
 """The log of `odradek serve` and `odradek proxy`: lines on standard error.
 
-Told are seldom things (connected, rebalanced, refused), not each record; what repeats is summed up
+It has seldom things (connected, rebalanced, refused), not each record; what repeats is summed up
 (aggregation.py), and a rebalance is one line. At the level `debug` each event is a line
 of its own. The broker does not wait for who reads the log: a thread makes and writes the lines, and
 what comes too fast for it is left out, which the log says.
@@ -8,11 +8,12 @@ what comes too fast for it is left out, which the log says.
 As text each line begins with the local time; as JSON it is an object with `time`, `level`, `kind`
 and `message`.
 
-A rebalance in one line: what members did, when it began and when it ended are told at its end.
+A rebalance in one line: what members did, when it began and when it ended are in its line at the
+end.
 
-A rebalance that lasts longer than `LASTS_S` is told while it lasts, once. A group whose last member
-has left is told as empty: no rebalance follows. Members of a group that never rebalances, such as a
-share group, are told after `NONE_S`.
+A rebalance that lasts longer than `LASTS_S` has a line while it lasts, once. A group whose last
+member has left is logged as empty: no rebalance follows. Members of a group that never rebalances,
+such as a share group, have a line after `NONE_S`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from ....emulator.base.logger import log as broker_log
 from ....emulator.base.words import lasted, number_of
 from ..console.output import one_line
 from .aggregation import Summing, about
-from .levels import DEBUG, INFO, WARN, Said, is_told, level_of, level_of_record
+from .levels import DEBUG, INFO, WARN, Said, is_logged, level_of, level_of_record
 
 LASTS_S = 30.0
 NONE_S = 5.0
@@ -61,7 +62,7 @@ class _Round:
     begun: float | None = None
     """When the rebalance began, by the time that `take` is given; None if none has begun."""
     elapsed: float = 0.0
-    is_told: bool = False
+    is_logged: bool = False
 
     def why(self) -> str:
         """Who moved, or else the reason that the coordinator gave."""
@@ -103,9 +104,9 @@ class Rebalances:
                 del self._rounds[group]
                 kind = "members changed"
                 yield Said(now_ms, level_of(kind), kind, f"group {group}: {round.why()}", group)
-            if round.begun is None or round.is_told or at - round.begun < LASTS_S:
+            if round.begun is None or round.is_logged or at - round.begun < LASTS_S:
                 continue
-            round.is_told = True
+            round.is_logged = True
             sentence = (
                 f"group {group} has been rebalancing for {at - round.begun:.0f} s: {round.why()}"
             )
@@ -166,12 +167,12 @@ def as_json(said: Said) -> str:
     """A line for programs."""
     moment = datetime.fromtimestamp(said.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
     message = f"{said.sentence}\n{said.trace}" if said.trace else said.sentence
-    told = {"time": moment, "level": said.level, "kind": said.kind, "message": message}
-    return json.dumps(told) + "\n"
+    entry = {"time": moment, "level": said.level, "kind": said.kind, "message": message}
+    return json.dumps(entry) + "\n"
 
 
 class Digest:
-    """From events to what is told of them."""
+    """From events to the lines of the log."""
 
     def __init__(self, least: str = INFO) -> None:
         self._least = least
@@ -190,18 +191,18 @@ class Digest:
         yield from self.summed(said, at, event if event.kind in _REPEATED else None)
 
     def summed(self, said: Said, at: float, event: Event | None = None) -> Iterator[Said]:
-        """What is told by itself, unless it repeats. What the broker says of itself always is."""
-        if said.kind == BROKER or is_told(said.level, self._least):
+        """The line of its own, unless it repeats. What the broker says of itself always is."""
+        if said.kind == BROKER or is_logged(said.level, self._least):
             yield from self._summing.take(said, at, event)
 
     def due(self, at: float, now_ms: int) -> Iterator[Said]:
-        """What is to be told because time has passed."""
+        """Lines that are due because time has passed."""
         for each in self._rebalances.due(at, now_ms):
             yield from self.summed(each, at)
         yield from self._summing.due(at, now_ms)
 
     def end(self, at: float, now_ms: int) -> Iterator[Said]:
-        """What is to be told before the log ends."""
+        """The last lines, before the log ends."""
         return self._summing.all(at, now_ms)
 
 
@@ -226,7 +227,7 @@ class EventLog:
 
     def say(self, line: str, level: str = INFO) -> None:
         """Log a line that is no event, and never summed up. Never waits."""
-        if is_told(level, self._least):
+        if is_logged(level, self._least):
             self._put(Said(_now_ms(), level, SETTINGS, one_line(line)))
 
     @contextmanager
@@ -267,10 +268,10 @@ class EventLog:
                     items.append(self._waiting.get_nowait())
             except Empty:
                 is_over = None in items
-            if not self._write_lines(self._told(items, is_over)):
+            if not self._write_lines(self._lines(items, is_over)):
                 return
 
-    def _told(self, items: Iterable[Event | Said | None], is_over: bool) -> Iterator[Said]:
+    def _lines(self, items: Iterable[Event | Said | None], is_over: bool) -> Iterator[Said]:
         at, now_ms = monotonic(), _now_ms()
         for item in items:
             if isinstance(item, Event):
@@ -286,10 +287,10 @@ class EventLog:
             text, self._left_out = f"({self._left_out:,} events are left out)", 0
             yield Said(now_ms, WARN, _LOG, text)
 
-    def _write_lines(self, told: Iterable[Said]) -> bool:
+    def _write_lines(self, lines: Iterable[Said]) -> bool:
         """False if nobody reads them any more."""
         assert self._stream is not None
-        text = "".join(map(self._line, told))
+        text = "".join(map(self._line, lines))
         try:
             self._stream.write(text)
             self._stream.flush()

@@ -90,6 +90,6 @@ def level_of_record(number: int) -> str:
     return INFO if number >= logging.INFO else DEBUG
 
 
-def is_told(level: str, least: str) -> bool:
+def is_logged(level: str, least: str) -> bool:
     """Whether a line of this level is written where `least` is the lowest."""
     return LEVELS.index(level) >= LEVELS.index(least)

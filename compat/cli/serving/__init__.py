@@ -1,1 +1,1 @@
-"""What `odradek serve` is told by a file, by the environment and by options, and what follows."""
+"""The settings of `odradek serve` (files, environment, options), and its start with them."""

@@ -39,14 +39,14 @@ class Health:
         self._thread.start()
 
     def look(self) -> tuple[int, dict[str, Any]]:
-        """The status of HTTP, and what is told."""
+        """The HTTP status, and the body."""
         try:
-            told = self._asking.submit(self._kafka.run, _facts).result(_WITHIN_S)
+            facts = self._asking.submit(self._kafka.run, _facts).result(_WITHIN_S)
         except TookTooLong:
             return 503, {"status": "busy", "reason": f"no answer within {_WITHIN_S:g} s"}
         except RuntimeError as error:
             return 503, {"status": "stopped", "reason": str(error)}
-        return 200, {"status": "ok", "bootstrap_servers": self._kafka.bootstrap_servers} | told
+        return 200, {"status": "ok", "bootstrap_servers": self._kafka.bootstrap_servers} | facts
 
     def close(self) -> None:
         """Stop serving."""
@@ -82,14 +82,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_HEAD = do_GET
 
-    def _answer(self, status: int, told: dict[str, Any]) -> None:
-        body = json.dumps(told).encode() + b"\n"
+    def _answer(self, status: int, body: dict[str, Any]) -> None:
+        data = json.dumps(body).encode() + b"\n"
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if self.command != "HEAD":
-            self.wfile.write(body)
+            self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
         """Questions about health are not worth a line."""

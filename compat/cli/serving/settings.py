@@ -1,4 +1,4 @@
-"""What `odradek serve` is told besides options: configs, features, topics with their seeds."""
+"""Settings of `odradek serve` besides options: configs, features, topics with their seeds."""
 
 from __future__ import annotations
 

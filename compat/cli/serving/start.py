@@ -65,8 +65,8 @@ def ready_line(
         more.append(f"ZooKeeper at {zookeeper_connect}")
     if (scan_limit := emulator.cluster.scan_limit) is not None:
         more.append(f"records scanned up to {scan_limit} a batch")
-    told = f" ({', '.join(more)})" if more else ""
-    return f"odradek ready at {emulator.bootstrap_servers}{told}"
+    details = f" ({', '.join(more)})" if more else ""
+    return f"odradek ready at {emulator.bootstrap_servers}{details}"
 
 
 def _listening(cluster: Cluster) -> str:
@@ -167,7 +167,7 @@ def merged(settings: Settings, options: argparse.Namespace) -> Settings:
 
 def known_only(settings: Settings, options: argparse.Namespace) -> Settings:
     """Without configs that Kafka does not have, and those of listeners that are not there: a broker
-    starts with them, as Kafka does, where a test is told that it is mistaken."""
+    starts with them, as Kafka does, where a test learns of the mistake."""
     release = release_named(options.kafka_version)
     left: dict[str, str] = {}
     config = BrokerConfig({}, release)
@@ -277,7 +277,7 @@ def _started(options: argparse.Namespace, settings: Settings) -> Embedded:
 
 
 def _log(options: argparse.Namespace, running: ExitStack) -> EventLog:
-    """The log on standard error. It is closed last, so that it has what is told of the stop."""
+    """The log on standard error. It is closed last, so that it has the lines of the stop."""
     level = ERROR if options.quiet else options.log_level
     log = EventLog(sys.stderr, options.log_format, level)
     running.callback(log.close)
@@ -286,13 +286,13 @@ def _log(options: argparse.Namespace, running: ExitStack) -> EventLog:
 
 
 def _tell_of_clients(cluster: Cluster, log: EventLog) -> None:
-    """Log what clients do; what the settings bring about is told as such."""
+    """Log the events of clients. Those of the settings have lines of their own."""
 
     def tell(event: Event) -> None:
         if event.client != TEST:
             log(event)
 
-    cluster.journal.told = tell
+    cluster.journal.on_event = tell
 
 
 def _tell_settings(settings: Settings, done: list[str], log: EventLog) -> None:
@@ -321,9 +321,9 @@ def _tell_the_world(
     emulator: Embedded, options: argparse.Namespace, running: ExitStack
 ) -> dict[str, Any]:
     """/health, the control API, and the file for those who wait. Returns where they are."""
-    told: dict[str, Any] = {}
+    addresses: dict[str, Any] = {}
     if options.zookeeper is not None:
-        told["zookeeper_connect"] = emulator.zookeeper_connect
+        addresses["zookeeper_connect"] = emulator.zookeeper_connect
     if options.health_port is not None:
         from .health import Health  # which takes http.server
 
@@ -332,18 +332,18 @@ def _tell_the_world(
         except OSError as error:
             raise Failed(f"--health-port: {options.health_port}: {error.strerror}", 1) from None
         running.callback(health.close)
-        told["health_port"] = health.port
+        addresses["health_port"] = health.port
     if options.control is not None:
-        told["control_url"] = _control(emulator, options, running)
+        addresses["control_url"] = _control(emulator, options, running)
     if options.schema_registry is not None:
-        told["schema_registry_url"] = _schema_registry(emulator, options, running)
+        addresses["schema_registry_url"] = _schema_registry(emulator, options, running)
     if options.ready_file is not None:
         try:
-            ready = ReadyFile(options.ready_file, _facts(emulator, options) | told)
+            ready = ReadyFile(options.ready_file, _facts(emulator, options) | addresses)
         except OSError as error:
             raise Failed(f"--ready-file: {error.filename}: {error.strerror}", 1) from None
         running.callback(ready.remove)
-    return told
+    return addresses
 
 
 def _control(emulator: Embedded, options: argparse.Namespace, running: ExitStack) -> str:

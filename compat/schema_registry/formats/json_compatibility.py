@@ -125,7 +125,7 @@ def _incompatibility(kind: str, path: tuple[str, ...]) -> Incompatibility:
 
 
 class _Comparison:
-    """Of what was, and what is now; only what is incompatible is told."""
+    """Of the schema before and the one now; it yields incompatibilities only."""
 
     def __init__(self, reader: JsonSchema, writer: JsonSchema) -> None:
         self._reader, self._writer = reader, writer

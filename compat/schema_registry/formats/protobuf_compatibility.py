@@ -1,7 +1,7 @@
 """Whether one Protobuf file can read what another wrote, by the rules of Confluent's registry.
 
-Fields are told by their numbers, wherever in a message they stand; kinds that are alike on the wire
-may change into each other. Messages of other files are followed where both sides use them.
+Fields are known by their numbers, wherever in a message they stand; kinds that are alike on the
+wire may change into each other. Messages of other files are followed where both sides use them.
 Sources: the language guide of Protobuf, "Updating A Message Type"; the package `diff` of the
 registry 8.5, and its answers.
 """

@@ -30,7 +30,7 @@ P = TypeVar("P")
 R = TypeVar("R")
 
 LIMIT_BYTES = 10 << 30
-"""What one machine's Arrow engine is given unless told otherwise."""
+"""The default limit of input for the Arrow engine of one machine."""
 IN_PROCESS_BYTES = 16 << 20
 """Starting a process costs more than reading so little."""
 _POLL_S = 0.1

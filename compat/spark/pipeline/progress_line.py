@@ -15,14 +15,14 @@ class ProgressLine:
 
     def __init__(self, *, quiet: bool = False) -> None:
         self._is_on = not quiet and sys.stderr.isatty()
-        self._began = self._told = time.monotonic()
+        self._began = self._shown_at = time.monotonic()
         self._width = 0
 
     def tell(self, text: str, done_bytes: int) -> None:
         """How far it is; adds how fast that was."""
         now = time.monotonic()
-        if self._is_on and now - self._told >= _EVERY_S:
-            self._told = now
+        if self._is_on and now - self._shown_at >= _EVERY_S:
+            self._shown_at = now
             self._show(f"{text}, {in_bytes(int(done_bytes / (now - self._began)))}/s")
 
     def clear(self) -> None:

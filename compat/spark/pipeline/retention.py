@@ -38,7 +38,8 @@ def retentions(cluster: Cluster, topics: list[str]) -> dict[str, int | None]:
     """Of each of these topics of a cluster; nothing if the brokers do not tell it."""
     try:
         return {
-            name: retention_of(told) for name, told in all_topic_configs(cluster, topics).items()
+            name: retention_of(configs)
+            for name, configs in all_topic_configs(cluster, topics).items()
         }
     except BrokerError:  # old, or it is not allowed: a warning is not worth ending a command
         return {}
@@ -100,7 +101,7 @@ def expired(
     return found
 
 
-class Told(Protocol):
+class Expiring(Protocol):
     """What a command warns of."""
 
     @property
@@ -108,7 +109,7 @@ class Told(Protocol):
         """One line."""
 
 
-def warn(found: Sequence[Told]) -> list[str]:
+def warn(found: Sequence[Expiring]) -> list[str]:
     """Say it on standard error, too; the lines of the summary."""
     for each in found:
         print(f"odradek: {each.text}", file=sys.stderr)

@@ -38,7 +38,7 @@ _CLOSES = re.compile(rb'[^"]*(?:""[^"]*)*(")?')
 
 
 def may_be_open(last: pa.RecordBatch | None, file: BinaryIO) -> bool:
-    """Whether the file may end within quotes, told by its last rows; None: it has none."""
+    """Whether the file may end within quotes, judged by its last rows; None: it has none."""
     if last is None or not last.num_rows:
         return True
     field = last.column(last.num_columns - 1)[-1].as_py() or ""

@@ -33,18 +33,18 @@ class Stop:
 @contextmanager
 def stopping() -> Iterator[Stop]:
     """While this lasts, the signals set the Stop. In other threads than the main one they do not:
-    only that one can be told."""
+    only that one has a handler."""
     stop = Stop()
     if threading.current_thread() is not threading.main_thread():
         yield stop
         return
 
-    def told(number: int, frame: FrameType | None) -> None:
+    def on_signal(number: int, frame: FrameType | None) -> None:
         if stop:
             raise KeyboardInterrupt
         stop.asked.set()
 
-    before = {each: signal.signal(each, told) for each in _SIGNALS}
+    before = {each: signal.signal(each, on_signal) for each in _SIGNALS}
     try:
         yield stop
     finally:

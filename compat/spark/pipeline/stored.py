@@ -75,8 +75,8 @@ def _split(plain: Any) -> Split:
 
 def _version(path: str) -> list[int]:
     """What changes with a file: its size, and its time of change in nanoseconds."""
-    told = os.stat(path)
-    return [told.st_size, told.st_mtime_ns]
+    status = os.stat(path)
+    return [status.st_size, status.st_mtime_ns]
 
 
 def _check_file(path: str, version: list[int]) -> None:

@@ -2,11 +2,11 @@
 
 Only a marker in the log says so, and it may be in a later segment than the records. So the headers
 of all batches are walked, which reads neither keys nor values. A `.txnindex` that is lost cannot be
-told from one that was never needed; but where one names a marker that the log has not any more, or
-one that says commit, its transaction was aborted: so a real broker tells its consumers. A producer
-has one transaction at a time in a partition: what it wrote since its last marker is of the next
-one. Batches that compaction has emptied open nothing. Damaged bytes are skipped here: whoever reads
-the records is told of them.
+distinct from one that was never needed; but where one names a marker that the log has not any more,
+or one that says commit, its transaction was aborted: so a real broker tells its consumers. A
+producer has one transaction at a time in a partition: what it wrote since its last marker is of the
+next one. Batches that compaction has emptied open nothing. Damaged bytes are skipped here: whoever
+reads the records learns of them.
 """
 
 from __future__ import annotations

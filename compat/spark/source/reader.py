@@ -211,7 +211,7 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
 
 
 class FilteringReader(BatchReader):
-    """A reader that is told of a query's filters, where Spark pushes them down (4.1 on).
+    """A reader that is handed a query's filters, where Spark pushes them down (4.1 on).
 
     They narrow what is planned and decoded. Those that leave a segment more than was asked for are
     handed back, so that Spark evaluates them too.

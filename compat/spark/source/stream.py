@@ -79,7 +79,7 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         """Where the first batch starts: also when it is replayed, although Spark does not keep it.
 
         Where reading starts at the end, the first batch is empty; so if it is replayed, its end,
-        which Spark has told, is where it started.
+        which Spark has passed, is where it started.
         """
         if self._initial is None:
             self._initial = starting(now, self._options)

@@ -44,8 +44,8 @@ def unsigned_token(name: str) -> str:
     return f"{_part({'alg': 'none'})}.{_part(claims)}."
 
 
-def _part(told: object) -> str:
-    return urlsafe_b64encode(json.dumps(told).encode()).decode().rstrip("=")
+def _part(claims: object) -> str:
+    return urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
 
 
 def _plain(security: ClientSecurity) -> Exchange:
@@ -63,18 +63,18 @@ def _scram(security: ClientSecurity, digest: str) -> Exchange:
     nonce = secrets.token_hex(16)
     bare = f"n={name},r={nonce}"
     first = (yield f"n,,{bare}".encode()).decode()
-    told = _fields(first)
-    if not told.get("r", "").startswith(nonce):
+    fields = _fields(first)
+    if not fields.get("r", "").startswith(nonce):
         raise SecurityError("the broker answers another's log-in (SCRAM)")
     try:
-        salt, iterations = b64decode(told["s"]), int(told["i"])
+        salt, iterations = b64decode(fields["s"]), int(fields["i"])
     except (KeyError, ValueError):
         raise SecurityError(f"the broker's answer is no SCRAM: {first!r}") from None
     if not _LEAST_ITERATIONS <= iterations <= _MOST_ITERATIONS:
         raise SecurityError(f"the broker asks for {iterations} iterations (SCRAM)")
     password = unicodedata.normalize("NFKC", security.password).encode()
     salted = hashlib.pbkdf2_hmac(digest, password, salt, iterations)
-    without_proof = f"c=biws,r={told['r']}"
+    without_proof = f"c=biws,r={fields['r']}"
     signed = f"{bare},{first},{without_proof}".encode()
     key = hmac.digest(salted, b"Client Key", digest)
     signature = hmac.digest(hashlib.new(digest, key).digest(), signed, digest)

@@ -54,7 +54,7 @@ class Traffic:
         self.exchanges: deque[Exchange] = deque()
         self.topic_names: dict[bytes, str] = {}
         self.dropped = 0
-        self.told: Sink | None = None
+        self.sink: Sink | None = None
         self.bound(most, most_bytes, frame_bytes)
         self._bytes = 0
         self._number = 0
@@ -92,8 +92,8 @@ class Traffic:
         self._bytes += len(exchange.request_frame)
         self.exchanges.append(exchange)
         self._drop()
-        if self.told is not None:
-            self.told.began(exchange)
+        if self.sink is not None:
+            self.sink.began(exchange)
         return exchange
 
     def answered(self, exchange: Exchange, parts: Sequence[Part]) -> None:
@@ -110,8 +110,8 @@ class Traffic:
         """It has come to its end, with or without an answer."""
         exchange.outcome = outcome
         exchange.duration_ms = max(0.0, wall_time() * 1000 - exchange.time_ms)
-        if self.told is not None:
-            self.told.ended(exchange)
+        if self.sink is not None:
+            self.sink.ended(exchange)
 
     def malformed(self, peer: Peer, frame: Buffer, reason: str, clock_ms: int) -> None:
         """What came could not be decoded, and its connection is closed."""

@@ -29,7 +29,7 @@ def test_a_seldom_event_ends_what_is_summed_up() -> None:
 def test_of_commits_and_refusals_the_first_is_told_and_the_others_counted() -> None:
     journal = Journal(ManualClock(0))
     told: list[tuple[str, int]] = []
-    journal.told = lambda event: told.append((event.kind, event.last_offset))
+    journal.on_event = lambda event: told.append((event.kind, event.last_offset))
     for offset in (7, 9):
         journal.again("committed", offset, "app", "orders", 0, "g")
         journal.refused("app", "Heartbeat", Error.UNKNOWN_MEMBER_ID, group="g")
@@ -54,7 +54,7 @@ def test_what_is_kept_is_bounded() -> None:
 def test_a_journal_that_keeps_none_tells_none() -> None:
     journal = Journal(ManualClock(0), most=0)
     told: list[object] = []
-    journal.told = told.append
+    journal.on_event = told.append
     journal.add("connected", client="app")
     journal.run("appended", "app", "orders", 0)
     assert (journal.events(), told) == ([], [])

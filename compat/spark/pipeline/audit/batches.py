@@ -10,7 +10,7 @@ gaps, and a producer that its broker had forgotten). An epoch never goes back.
 
 `ProducerRun` is what the rest of the partition has to know of a producer here: where it began and
 where it ended. There is one for each producer, up to `PRODUCERS_MAX`; later ones are not followed,
-and that is told.
+which is a finding.
 
 A segment's `.txnindex`, compared with the markers as they pass.
 
@@ -19,7 +19,7 @@ the last stable offset once the marker is there. What began in an earlier segmen
 producer snapshot at this segment's base; without one, only what begins here is compared in full.
 
 Compaction removes data and markers, not entries: of a compacted segment an index that is there is
-only read, and one that is missing is told where aborted data is left.
+only read, and one that is missing is a finding where aborted data is left.
 """
 
 from __future__ import annotations
@@ -158,7 +158,7 @@ def tell_sequence(
 ENTRY_SIZE = 34
 
 Wrong = Callable[[str, int | None, int | None], None]
-"""Told what is wrong, at which byte of the index, and at which offset."""
+"""Called with the problem, at which byte of the index, and at which offset."""
 
 
 class AbortedCheck:

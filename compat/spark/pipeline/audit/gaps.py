@@ -8,7 +8,7 @@ remark where the log may have been compacted nevertheless:
 - the metadata log still has that it was another one before (a snapshot of it does not);
 - batches have holes within them, or a delete horizon, which only compaction and kept offsets make.
 
-What the cleaner's checkpoint has is not told at all.
+What the cleaner's checkpoint has is no finding.
 """
 
 from __future__ import annotations

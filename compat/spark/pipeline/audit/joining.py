@@ -145,7 +145,7 @@ class Audit:
 def audit_directory(
     plan: AuditPlan, run: Run, advance: Callable[[int], None] = lambda by: None
 ) -> Audit:
-    """Audit what was planned. `advance` is told how many bytes are done. Raises OSError."""
+    """Audit what was planned. `advance` is called with the number of bytes done. Raises OSError."""
     audit = Audit(plan.facts.path, is_in_use=plan.facts.is_in_use)
     if plan.is_whole and plan.facts.is_whole:
         check_directory(plan.facts, plan.findings)

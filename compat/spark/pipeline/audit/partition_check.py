@@ -245,7 +245,7 @@ class PartitionFold:
         try:
             producers.load(self.files.read_bytes(name))
         except SnapshotError:
-            return  # told by _check_snapshot_files
+            return  # found by _check_snapshot_files
         for producer_id, state in producers.states.items():
             what = self._difference(producer_id, state)
             if what:

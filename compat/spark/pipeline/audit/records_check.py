@@ -1,7 +1,7 @@
 """The records of a segment: how keys and sizes are spread.
 
 They are summed up in a few kilobytes a segment (sketches.py), which are joined by topic and
-partition. What is told of them is a remark: a key that many records have, a partition that is much
+partition. Findings about them are remarks: a key that many records have, a partition that is much
 larger than the others of its topic, a record that is much larger than the others.
 """
 

@@ -21,7 +21,7 @@ A segment's offset and time index, compared with its batches as they pass.
 - Entries of the two are added together, so an offset index without any beside a time index with
   several has lost them.
 
-The first wrong entry is told, with its byte in the index file.
+The first wrong entry is a finding, with its byte in the index file.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ SUFFIXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 """Files that belong to a segment, besides its `.log`."""
 
 Wrong = Callable[[str, int], None]
-"""Told what is wrong, and at which byte of the index file."""
+"""Called with the problem, and its byte in the index file."""
 
 
 class OffsetIndexCheck:
@@ -369,7 +369,7 @@ class _SegmentCheck:
         ):
             name = self._name(suffix)
             if data is None and name in self.files:
-                continue  # too large, and told
+                continue  # too large: a finding already
             if data is None:
                 self._tell_missing(name)
             elif len(data) % size:

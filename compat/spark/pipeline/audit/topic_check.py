@@ -2,7 +2,7 @@
 
 A broker has no files to compare; batches, offsets, epochs, sequences, transactions and times are
 checked as those of a segment are, and the records are looked at. Without the topic's policy a gap
-between batches counts as compaction's: it is told as a remark.
+between batches counts as compaction's: it is a remark.
 
 The audit of topics of a broker: one task a partition.
 """

@@ -5,7 +5,7 @@ Rules:
   cut: only whole ones are given on.
 - Brokers that answer no whole batch at all (before 0.10.1: the batch is larger than was asked for)
   are asked for more.
-- What a read_committed consumer leaves out is told with the batches, not removed from them.
+- What a read_committed consumer leaves out comes beside the batches, not removed from them.
 
 Source: the protocol guide; KIP-74, KIP-98.
 """

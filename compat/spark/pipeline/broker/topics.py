@@ -58,12 +58,12 @@ def find_topics(
     return [found[name] for name in sorted(found)]
 
 
-def _topic(told: MetadataResponse.Topic) -> Topic:
+def _topic(topic: MetadataResponse.Topic) -> Topic:
     return Topic(
-        told.name or "",
-        tuple(sorted(part.partition_index for part in told.partitions)),
-        max((len(part.replica_nodes) for part in told.partitions), default=1),
-        told.is_internal,
+        topic.name or "",
+        tuple(sorted(part.partition_index for part in topic.partitions)),
+        max((len(part.replica_nodes) for part in topic.partitions), default=1),
+        topic.is_internal,
     )
 
 

@@ -1,8 +1,8 @@
 """Compare two topics, data directories or files, record by record.
 
 A and B are HOST:PORT/TOPIC, a data directory, PATH/TOPIC, PATH/TOPIC-0, a .log file, or Parquet,
-JSON Lines, CSV or Avro. Told are records that are missing in B, extra in B, changed, reordered, or
-duplicated, and some of each field by field.
+JSON Lines, CSV or Avro. Findings are records that are missing in B, extra in B, changed, reordered,
+or duplicated, and some of each field by field.
 
 By offset, two records belong together if partition and offset are the same; one whose content is
 found at another offset is reordered. By key, those with the same key belong together, in their

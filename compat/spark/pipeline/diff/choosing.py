@@ -4,7 +4,7 @@ Unless it is said, by offset where both have offsets, else by key where both hav
 value. A column that one side has nothing of (a CSV file without times) is not compared: all records
 would differ. What was chosen, and why, is in the summary.
 
-Of files this is told by their first rows.
+Files are judged by their first rows.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def telling_of_an_unfinished_load() -> Iterator[None]:
     try:
         yield
     except Unfinished as refused:
-        there = _told(refused.noted)
+        there = _records_written(refused.noted)
         if there is None:
             raise
         raise PipelineError(f"{refused} ({_advice(there)})") from refused
@@ -61,7 +61,7 @@ def telling_what_is_there(state: State) -> Iterator[None]:
     try:
         yield
     except (PipelineError, PlaceError) as error:
-        there = None if state.plan is None else _told(state.noted)
+        there = None if state.plan is None else _records_written(state.noted)
         if there is None:
             raise
         raise PipelineError(f"{error} ({_advice(there)})") from error
@@ -74,13 +74,13 @@ def _advice(there: str) -> str:
     )
 
 
-def _told(noted: Noted) -> str | None:
+def _records_written(noted: Noted) -> str | None:
     """How many records of the load are there, and where; None if there are none."""
     if "producers" not in noted.plan:
         return _as_text(_published(noted))
     topics = broker_place(noted.asked["place"])
     assert topics is not None
-    return _told_by_broker(topics, noted)
+    return _records_written_to_broker(topics, noted)
 
 
 def _published(noted: Noted) -> dict[Place, int]:
@@ -104,7 +104,7 @@ def _written_to(staged: Mapping[str, Any]) -> int:
         return 0
 
 
-def _told_by_broker(topics: Topics, noted: Noted) -> str | None:
+def _records_written_to_broker(topics: Topics, noted: Noted) -> str | None:
     rows = sum(each["rows"] for each in noted.done.values())
     try:
         with Cluster(topics.addresses) as cluster:

@@ -179,8 +179,8 @@ def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Targe
 
 def _brokers(cluster: Cluster) -> set[tuple[str | None, str, int]]:
     """A cluster's brokers. Its id alone says little: many clusters are set up with the same one."""
-    told = cluster.brokers.metadata
-    return {(told.cluster_id, broker.host, broker.port) for broker in told.brokers}
+    metadata = cluster.brokers.metadata
+    return {(metadata.cluster_id, broker.host, broker.port) for broker in metadata.brokers}
 
 
 def _outcome(done: Done, target: Target, engine: str, status: int) -> Outcome:

@@ -1,7 +1,7 @@
 """Say what is in topics, data directories or files.
 
 PLACE is HOST:PORT/TOPIC, a data directory, PATH/TOPIC, PATH/TOPIC-0, a .log file, or Parquet, JSON
-Lines, CSV or Avro. Told are rates over time, sizes, codecs, how many different keys there are and
+Lines, CSV or Avro. It has rates over time, sizes, codecs, how many different keys there are and
 which are frequent, shares of nulls, and what JSON values look like; by topic and partition.
 """
 

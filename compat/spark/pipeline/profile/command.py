@@ -46,7 +46,7 @@ def profiled(options: argparse.Namespace) -> Outcome:
 
 
 def _empty(partitions: Iterable[tuple[str, int]]) -> Profile:
-    """These partitions without records: those that have none are told of, too."""
+    """These partitions without records: those that have none are listed, too."""
     found: Profile = {}
     for topic, number in partitions:
         found.setdefault(topic, TopicProfile()).partitions[number] = Counts()

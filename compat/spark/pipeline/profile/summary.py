@@ -9,7 +9,7 @@ What JSON values look like: which paths there are, of which types, in how many v
 
 Only some values of each batch are looked at, evenly spread, and none that is very long: `sampled`
 says how many. Paths are written as `$.user.id` and `$.items[].price`; past `PATHS_MAX` paths, or
-deeper than `DEPTH_MAX`, no more are told apart.
+deeper than `DEPTH_MAX`, no more are distinguished.
 """
 
 from __future__ import annotations

@@ -105,12 +105,12 @@ class ProgressFile:
         if not self._path.exists():
             return None
         try:
-            told = json.loads(self._path.read_bytes())
+            state = json.loads(self._path.read_bytes())
             return Progress(
-                [Position(**each) for each in told["positions"]],
-                {(topic, index): sequence for topic, index, sequence in told["sequences"]},
-                told["taken"],
-                told["sent"],
+                [Position(**each) for each in state["positions"]],
+                {(topic, index): sequence for topic, index, sequence in state["sequences"]},
+                state["taken"],
+                state["sent"],
             )
         except (ValueError, KeyError, TypeError):
             raise PipelineError(f"{self._path} is no position of a replay: remove it") from None
@@ -123,14 +123,14 @@ class ProgressFile:
         sent: int,
     ) -> None:
         """Say how far it is."""
-        told: dict[str, Any] = {
+        state: dict[str, Any] = {
             "positions": [asdict(each) for each in positions],
             "sequences": [[*place, sequence] for place, sequence in sequences.items()],
             "taken": list(taken),
             "sent": sent,
         }
         new = self._path.with_name(f"{self._path.name}.new")
-        new.write_text(json.dumps(told))
+        new.write_text(json.dumps(state))
         os.replace(new, self._path)
 
     def remove(self) -> None:

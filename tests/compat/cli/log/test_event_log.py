@@ -15,7 +15,7 @@ from odradek.emulator.base.logger import log as broker_log
 
 def test_what_repeats_is_summed_up_at_the_latest_when_the_log_ends() -> None:
     journal, stream = Journal(ManualClock(0)), io.StringIO()
-    journal.told = log = EventLog(stream)
+    journal.on_event = log = EventLog(stream)
     for number in range(80):
         journal.add("connected", client=f"app-{number}")
     log.close()
@@ -30,7 +30,7 @@ def test_what_repeats_is_summed_up_at_the_latest_when_the_log_ends() -> None:
 
 def test_who_logged_in_is_named_where_topics_change() -> None:
     journal, stream = Journal(ManualClock(0)), io.StringIO()
-    journal.told = log = EventLog(stream)
+    journal.on_event = log = EventLog(stream)
     alice, nobody = principal_details(Principal("User", "alice")), principal_details(ANONYMOUS)
     for who in (alice, nobody):
         journal.several("topic created", "app", [("orders", {"partitions": 3} | who)])
@@ -43,7 +43,7 @@ def test_who_logged_in_is_named_where_topics_change() -> None:
 
 def test_each_event_is_a_line_where_all_is_to_be_seen() -> None:
     journal, stream = Journal(ManualClock(0)), io.StringIO()
-    journal.told = log = EventLog(stream, least="debug")
+    journal.on_event = log = EventLog(stream, least="debug")
     for _ in range(80):
         journal.add("transaction begun", transactional_id="t")
     log.close()
@@ -52,7 +52,7 @@ def test_each_event_is_a_line_where_all_is_to_be_seen() -> None:
 
 def test_a_line_of_json_for_each() -> None:
     journal, stream = Journal(ManualClock(1_700_000_000_123)), io.StringIO()
-    journal.told = log = EventLog(stream, "json")
+    journal.on_event = log = EventLog(stream, "json")
     journal.add("connected", client="app")
     log.say("settings are read\nfrom a file")
     log.close()
@@ -70,7 +70,7 @@ def test_what_the_broker_logs_of_itself_is_in_it_whatever_the_level() -> None:
     stream = io.StringIO()
     log = EventLog(stream, "json", "error")
     journal = Journal(ManualClock(0))
-    journal.told = log
+    journal.on_event = log
     with log.of_the_broker():
         for number in range(5):
             broker_log.warning("%s is torn", f"file-{number}")
@@ -99,7 +99,7 @@ def test_a_pipe_that_nobody_reads_delays_nothing() -> None:
     reading, writing = os.pipe()
     stream = os.fdopen(writing, "w")
     journal = Journal(ManualClock(0))
-    journal.told = log = EventLog(stream, least="debug")
+    journal.on_event = log = EventLog(stream, least="debug")
     for number in range(20_000):
         journal.add("malformed", client=f"app-{number}", reason="x" * 200)
     assert log._left_out > 0
@@ -108,7 +108,7 @@ def test_a_pipe_that_nobody_reads_delays_nothing() -> None:
 
 def test_without_standard_error_nothing_is_written() -> None:
     journal = Journal(ManualClock(0))
-    journal.told = log = EventLog(None)
+    journal.on_event = log = EventLog(None)
     journal.add("connected", client="app")
     log.say("a line")
     log.close()

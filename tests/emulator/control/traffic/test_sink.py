@@ -35,7 +35,7 @@ SERVE = [sys.executable, "-m", "odradek.compat.cli", "serve", "--port", "0", "--
 
 def exchanges(sink: FileSink, count: int) -> None:
     traffic = Traffic()
-    traffic.told = sink
+    traffic.sink = sink
     peer = traffic.peer(Address("127.0.0.1", 5), Address("127.0.0.1", 9092))
     for _ in range(count):
         traffic.end(traffic.begin(peer, FRAME), "no reply")
@@ -119,7 +119,7 @@ def test_answers_that_come_too_fast_are_cut_and_counted(
     go_on = held(monkeypatch)
     monkeypatch.setattr(module, "_WAITING_BYTES", 1000)
     sink, traffic = FileSink(tmp_path / "j.jsonl", {}), Traffic()
-    traffic.told = sink
+    traffic.sink = sink
     peer = traffic.peer(Address("127.0.0.1", 5), Address("127.0.0.1", 9092))
     for exchange in [traffic.begin(peer, FRAME) for _ in range(4)]:
         traffic.answered(exchange, [bytes(900)])
