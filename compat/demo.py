@@ -65,7 +65,6 @@ class Table:
         self.rows.append((name, version, did, saw, f"{time.monotonic() - started:.1f} s"))
 
     def leave_out(self, name: str, reason: str) -> None:
-        """Add a row for a client that is not installed, and why."""
         self.rows.append((name, "-", "left out", reason, ""))
 
     def __str__(self) -> str:
@@ -79,7 +78,6 @@ class Table:
 
 
 def check(held: bool, otherwise: str) -> None:
-    """Raise CheckFailed unless it held."""
     if not held:
         raise CheckFailed(otherwise)
 
@@ -200,7 +198,6 @@ class SparkSteps:
 
 
 def show_all(bootstrap: str) -> Table:
-    """Show every client that is installed; return the table."""
     table = Table()
     installed: list[Client] = []
     for name in CLIENTS:
@@ -258,7 +255,6 @@ def broker(arguments: argparse.Namespace) -> Iterator[tuple[str, Path | None]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the demonstration; return the exit status."""
     parser = argparse.ArgumentParser(
         prog="odradek.compat.demo", description=__doc__.splitlines()[0]
     )
@@ -290,7 +286,6 @@ def _say(text: str) -> None:
 
 
 def _starts(records: list[Record]) -> dict[int, int]:
-    """Return the lowest offset of each partition among the records."""
     starts: dict[int, int] = {}
     for record in records:
         starts[record.partition] = min(record.offset, starts.get(record.partition, record.offset))

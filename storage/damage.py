@@ -94,7 +94,6 @@ class Damage(NamedTuple):
 
     @property
     def offsets(self) -> str:
-        """The offsets in words."""
         lost = self.next_offset - self.first_offset
         if lost <= 0:
             return "no offsets"

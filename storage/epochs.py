@@ -68,7 +68,6 @@ class LeaderEpochs:
 
     @property
     def entries(self) -> list[EpochEntry]:
-        """All entries, oldest first."""
         return [EpochEntry(*pair) for pair in zip(self._epochs, self._starts, strict=True)]
 
     @property

@@ -13,7 +13,7 @@ Rules:
 - The recovery point moves only when the sync has returned; and not if the log was truncated
   meanwhile, since there may be other batches at those offsets then.
 - What a start finds that no flush has covered counts as appended then: a producer that retries it
-  is told that it is there, and that has to be true after a power cut too.
+  learns that it is there, and that has to be true after a power cut too.
 - A roll waits for the older segment's batches, so a power cut can only take the last ones.
 - After a failed sync it is unknown what has been written, and trying again does not tell: the log
   takes no more batches (KAFKA_STORAGE_ERROR), and is checked at the next start.
@@ -31,7 +31,6 @@ from .disk.directory import File, Handle
 
 
 def is_flush_configured(config: LogConfig) -> bool:
-    """Whether these configs ask for flushes."""
     return config.flush_messages < NEVER or config.flush_ms < NEVER
 
 
@@ -104,7 +103,6 @@ class FlushState:
 
     @property
     def is_pending(self) -> bool:
-        """Whether batches wait for a flush to begin."""
         return self._since_ms is not None and self.failure is None
 
     def sync(self, file: File) -> None:

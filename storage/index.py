@@ -70,7 +70,6 @@ class _SparseIndex:
             self._file.path += suffix
 
     def close(self) -> None:
-        """Close the file, if there is one."""
         if self._file is not None:
             self._file.close()
 

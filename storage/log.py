@@ -539,7 +539,7 @@ class Log:
             self._flushes.synced_offset = end if clean else min(recovery_point, end)
             self.replace_segments(segments)
             if self._flush_asked and self._flushes.synced_offset < end:
-                # A producer may ask for these again, and is told that they are there.
+                # A producer may ask for these again, and learns that they are there.
                 self._flushes.appended(now_ms, self._config, self.recovery_point, end)
             if self._active.on_disk and self._home.files.is_shared(self._active.name):
                 self._share()

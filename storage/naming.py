@@ -58,7 +58,6 @@ class Naming:
     log_suffix: str
 
     def directory(self, topic: str, partition: int) -> str:
-        """The directory of a partition."""
         return f"{topic}{self.separator}{partition}"
 
     def parse_directory(self, name: str) -> tuple[str, int] | None:
@@ -106,7 +105,6 @@ def naming_of(text: str) -> Naming:
 
 
 def name_of(naming: Naming) -> str:
-    """The name of a naming."""
     return next(name for name, each in NAMINGS.items() if each == naming)
 
 

@@ -14,7 +14,6 @@ class Notices(list[str]):
     listener: Callable[[str], None] | None = None
 
     def append(self, sentence: str) -> None:
-        """Add a sentence, and pass it to the listener."""
         super().append(sentence)
         if self.listener is not None:
             self.listener(sentence)

@@ -151,7 +151,6 @@ class PartitionDirectory:
                 self.drop_snapshot(offset)
 
     def segment(self, base_offset: int, *, now_ms: int, index_interval_bytes: int) -> Segment:
-        """A new segment, not on disk yet."""
         return Segment(
             *(self.files, self.naming, base_offset),
             now_ms=now_ms,

@@ -38,8 +38,6 @@ class Place(NamedTuple):
 
 
 class Readable(Protocol):
-    """A log as its reader sees it."""
-
     segments: list[Segment]
     """Oldest first; there is at least one."""
     log_start_offset: int

@@ -431,11 +431,9 @@ class Segment:
         self._directory.sync()
 
     def files(self) -> list[str]:
-        """The names of its files that exist."""
         return [name for name in self._names() if self._directory.exists(name)]
 
     def close(self) -> None:
-        """Close the files."""
         self.file.close()
         self.offset_index.close()
         self.time_index.close()

@@ -28,7 +28,6 @@ from .explain.tables import Unknown, catalogue, check_version, find, find_api, t
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what is asked for; return the exit status."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         verb = _VERBS.get(given[0]) if given else None

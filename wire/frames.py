@@ -78,7 +78,6 @@ class Frames:
         self._max_bytes = max_bytes
 
     def close(self) -> None:
-        """Free all memory; nothing more will be received."""
         self._large = None
         self._small = bytearray()
         self._view = memoryview(self._small)
@@ -248,7 +247,7 @@ def frame(parts: Sequence[Part]) -> list[Part]:
     """
     total = sum(map(len, parts))
     if total > _SIZE_MAX:
-        raise WireError(f"an answer of {total} bytes; at most {_SIZE_MAX} can be told")
+        raise WireError(f"an answer of {total} bytes; at most {_SIZE_MAX} fit its size field")
     size = SIZE.pack(total)
     if total > JOINED:
         return [size, *parts]

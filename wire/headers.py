@@ -77,7 +77,6 @@ def read_client_id(frame: Buffer, length: int, has_tags: bool) -> tuple[str, int
 
 
 def write_request_header(header: RequestHeader) -> bytes:
-    """Encode a request header, in the form of its API and version."""
     client_id = header.client_id.encode()
     fixed = _FIXED.pack(header.api_key, header.api_version, header.correlation_id, len(client_id))
     tags = b"\0" if is_flexible(header.api_key, header.api_version) else b""
@@ -96,7 +95,6 @@ def read_response_header(frame: Buffer, api_key: int, api_version: int) -> tuple
 
 
 def write_response_header(correlation_id: int, api_key: int, api_version: int) -> bytes:
-    """Encode a response header."""
     fixed = _CORRELATION.pack(correlation_id)
     if api_key != API_VERSIONS and is_flexible(api_key, api_version):
         return fixed + b"\0"

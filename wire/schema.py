@@ -221,7 +221,6 @@ class Struct(metaclass=StructType):
 
     @classmethod
     def fields(cls) -> Iterator[tuple[Field, Type]]:
-        """Each field with its resolved type."""
         types = cls._types or resolve(cls)
         return ((field, types[field.name]) for field in cls._fields)
 

@@ -31,7 +31,6 @@ _RESULTS, _PAGE, _README = "compatibility.json", "compatibility.md", "README.md"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do it."""
     known = applications()
     options = _parser().parse_args(arguments)
     if unknown := sorted(set(options.names) - set(known)):

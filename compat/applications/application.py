@@ -41,8 +41,6 @@ AT_LEAST_ONCE = "at least once"
 
 @dataclass(frozen=True)
 class Application:
-    """One of them."""
-
     name: str
     """Its folder's."""
     title: str
@@ -65,7 +63,6 @@ class Application:
 
     @property
     def folder(self) -> Path:
-        """Where its sources are."""
         return HERE / (self.sources or self.name)
 
     @property
@@ -87,7 +84,6 @@ def applications() -> dict[str, Application]:
 
 
 def unavailable() -> list[tuple[str, str]]:
-    """What could not be had, and why."""
     listed = tomllib.loads((HERE / "unavailable.toml").read_text())
     return [(title, str(reason)) for title, reason in listed.items()]
 

@@ -38,8 +38,6 @@ _SESSION_MS = 2000
 
 
 class Broker(Protocol):
-    """One of them."""
-
     @property
     def bootstrap_servers(self) -> str:
         """Where clients connect to."""
@@ -65,7 +63,6 @@ class Served:
 
     @property
     def bootstrap_servers(self) -> str:
-        """Where clients connect to."""
         return f"127.0.0.1:{self._port}"
 
     def start(self) -> None:
@@ -93,7 +90,6 @@ class Served:
         self._end(signal.SIGKILL)
 
     def close(self) -> None:
-        """End it for good."""
         self._end(signal.SIGTERM)
 
     def _end(self, how: signal.Signals) -> None:
@@ -111,7 +107,6 @@ def broker(kind: str, work: Path, config: Mapping[str, str] = CONFIG) -> Broker:
 
 
 def version_of(kind: str) -> str:
-    """Its version."""
     if kind == KAFKA:
         return VERSION
     from importlib.metadata import version

@@ -48,8 +48,6 @@ class Wrong(Exception):
 
 @dataclass(frozen=True)
 class Work:
-    """What an application has done."""
-
     records: int
     distinct: int
     ended: int
@@ -221,12 +219,10 @@ def _check_counts(seen: list[tuple[int, bytes, int]]) -> None:
 
 
 def order(number: int) -> str:
-    """The order as it comes in."""
     return json.dumps({"order": number, "customer": customer(number)})
 
 
 def customer(number: int) -> str:
-    """Who has placed it."""
     return f"c{number % CUSTOMERS}"
 
 

@@ -37,7 +37,6 @@ class Processes:
 
     @property
     def output(self) -> str:
-        """The end of what they have written."""
         path = self._work / "application.log"
         return path.read_text(errors="replace")[-_TAIL:] if path.exists() else ""
 
@@ -54,7 +53,6 @@ class Processes:
                 self._running[index] = self._started(index)
 
     def kill(self) -> None:
-        """SIGKILL to all, and to what they have started."""
         for index, process in enumerate(self._running):
             if process is not None:
                 self._kill(process)

@@ -21,8 +21,6 @@ _WORDS = {PASSED: "yes", FAILED: "NO", UNAVAILABLE: "could not be had"}
 
 @dataclass(frozen=True)
 class Result:
-    """What has become of one run."""
-
     application: str
     version: str
     broker: str

@@ -32,8 +32,6 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Suite:
-    """One of suites.toml, in its words."""
-
     at: str
     folder: str
     command: list[str]
@@ -47,8 +45,6 @@ class Suite:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The names of tests that have run."""
-
     passed: set[str]
     failed: set[str]
     skipped: set[str]
@@ -59,7 +55,6 @@ class Outcome:
 
 
 def suites() -> dict[str, Suite]:
-    """All of them by name."""
     listed = tomllib.loads((HERE / "suites.toml").read_text())
     return {name: Suite(**each) for name, each in listed.items()}
 
@@ -98,7 +93,6 @@ def run(suite: Suite, checkout: Path, kind: str, more: Sequence[str] = ()) -> tu
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do it."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     place = given.index("--") if "--" in given else len(given)
     own, more = given[:place], given[place + 1 :]

@@ -24,8 +24,6 @@ MAN = "man"
 
 
 class Verb(NamedTuple):
-    """What may follow a verb: its actions and options."""
-
     summary: str
     words: list[str]
 

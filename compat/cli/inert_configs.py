@@ -7,7 +7,6 @@ from .console.output import with_output
 
 
 def main() -> int:
-    """Print the page."""
     print(page())
     return 0
 

@@ -50,7 +50,6 @@ def add_journal(commands: Any) -> None:
 
 
 def add_choice(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which requests are wanted."""
     chosen = parser.add_argument_group("which requests")
     chosen.add_argument(
         "--api", action="append", default=[], metavar="NAME", help="of this API; may be repeated"
@@ -71,7 +70,6 @@ def add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def run_journal(options: argparse.Namespace) -> int:
-    """Run the command; return the exit status."""
     from ...emulator.control.traffic.exchange import NotAJournal
 
     try:

@@ -21,7 +21,6 @@ def write_to_file(journal: RequestJournal, sink: FileSink) -> None:
 
 
 def journal_file(text: str) -> str:
-    """The name of a file that a journal can be written to."""
     from ...emulator.control.traffic.files import ending
 
     try:

@@ -155,7 +155,6 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{usage} [OPTIONS], or --help\n{self.prog}: error: {message}\n")
 
     def parse(self, given: Sequence[str]) -> argparse.Namespace:
-        """Parse what has to be understood to the last word."""
         options, more = self.parse_known_args(given)
         if more:
             _refuse(self, more)

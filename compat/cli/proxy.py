@@ -61,7 +61,6 @@ def add_proxy(commands: Any) -> None:
 
 
 def run_proxy(options: argparse.Namespace) -> int:
-    """Run the proxy until it is stopped."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:

@@ -52,7 +52,6 @@ def add_repair(commands: Any) -> None:
 
 
 def run_repair(options: argparse.Namespace) -> int:
-    """Repair the directory, and print the report."""
     from ...storage import LogDirectoryError
 
     try:

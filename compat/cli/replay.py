@@ -72,7 +72,6 @@ def main(given: Sequence[str]) -> int:
 
 
 def run_replay(options: argparse.Namespace) -> int:
-    """Replay, and print what differs."""
     from ...emulator.control.traffic.exchange import NotAJournal
 
     try:

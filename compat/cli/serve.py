@@ -59,7 +59,6 @@ def add_serve(commands: Any) -> None:
 
 
 def _add_addresses(serve: argparse.ArgumentParser) -> None:
-    """Which brokers there are, and where."""
     serve.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
     serve.add_argument(
         "--port",
@@ -95,7 +94,6 @@ def _add_addresses(serve: argparse.ArgumentParser) -> None:
 
 
 def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
-    """Options of the cluster itself."""
     serve.add_argument(
         "--topic",
         metavar="NAME[:PARTITIONS]",
@@ -137,7 +135,6 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
 
 
 def _add_behaviour(serve: argparse.ArgumentParser) -> None:
-    """What it tells, and how soon."""
     serve.add_argument(
         "--journal",
         metavar="FILE",
@@ -181,7 +178,6 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
 
 
 def _add_beside(serve: argparse.ArgumentParser) -> None:
-    """What is served over HTTP beside it."""
     serve.add_argument(
         "--health-port", metavar="PORT", type=port_number, help="answer GET /health at this port"
     )
@@ -209,7 +205,6 @@ def _add_beside(serve: argparse.ArgumentParser) -> None:
 
 
 def run_serve(options: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
-    """Run the broker until it is stopped."""
     for option in ("topic", "set", "feature"):
         name = _repeated(getattr(options, option))
         if name is not None:
@@ -249,7 +244,6 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _await_end(stop: threading.Event) -> None:
-    """Read standard input to its end."""
     try:
         while os.read(0, 1 << 16):
             continue
@@ -292,7 +286,6 @@ def _fill_standard_descriptors() -> None:
 
 
 def _repeated(pairs: Sequence[tuple[str, object]]) -> str | None:
-    """A name that is given two different values."""
     seen: dict[str, object] = {}
     return next((name for name, value in pairs if seen.setdefault(name, value) != value), None)
 

@@ -54,7 +54,6 @@ def add_versions(commands: Any) -> None:
 
 
 def run_versions(options: argparse.Namespace) -> int:
-    """Print what is asked for. Returns the exit code."""
     try:
         if options.older or options.newer:
             older, newer = (
@@ -103,7 +102,6 @@ def described(release: Release) -> list[str]:
 
 
 def changes(older: Release, newer: Release) -> list[str]:
-    """What is otherwise in the newer of two releases."""
     lines = [f"From Kafka {older.name} to {newer.name}"]
     for title, found in (
         ("APIs", list(_ranges(older.advertised, newer.advertised, name_of))),
@@ -121,7 +119,6 @@ def changes(older: Release, newer: Release) -> list[str]:
 
 
 def name_of(key: int) -> str:
-    """The name of an API."""
     return api_name(key) if key in API_MODULES else _OF_BROKERS.get(key, f"API {key}")
 
 
@@ -165,7 +162,6 @@ def _answered(release: Release, key: int) -> Range | None:
 
 
 def _magic(release: Release) -> str:
-    """The formats of messages that are taken."""
     first, last = _answered(release, _PRODUCE) or (0, 0)
     if first >= 3:
         return "2"

@@ -33,8 +33,6 @@ CLOSE_TIMEOUT_S = 5.0
 
 
 class KafkaPythonConsumer(Consumer):
-    """One KafkaConsumer."""
-
     def __init__(self, bootstrap: str, topic: str, **options: Any) -> None:
         self._consumer = KafkaConsumer(topic, bootstrap_servers=bootstrap, **options)
 

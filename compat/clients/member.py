@@ -72,7 +72,6 @@ class Member:
 
 @contextmanager
 def together(members: Sequence[Member]) -> Iterator[None]:
-    """Start the members, and let them end at the same time."""
     with ExitStack() as stack:
         for member in members:
             stack.enter_context(member)

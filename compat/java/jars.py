@@ -116,7 +116,6 @@ def resolve(name: str, artifacts: Sequence[str], *, exclude: Sequence[str] = ())
 
 
 def classpath(directory: Path) -> str:
-    """Return the class path that means every archive of the directory."""
     return str(directory / "*")
 
 

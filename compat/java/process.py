@@ -95,7 +95,6 @@ class JavaProcess:
 
 
 def to_base64(data: bytes | None) -> str | None:
-    """Bytes, or null, as they stand in a line of JSON."""
     return None if data is None else b64encode(data).decode()
 
 

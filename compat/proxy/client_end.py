@@ -81,12 +81,10 @@ class ClientEnd(asyncio.BufferedProtocol):
     # What the reader calls
 
     def pause_reading(self) -> None:
-        """There is no room for more."""
         self.is_reading = False
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """There is room again."""
         self.is_reading = True
         self._transport.resume_reading()
 
@@ -99,12 +97,10 @@ class ClientEnd(asyncio.BufferedProtocol):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether writing to it is paused."""
         return not self._may_write.is_set()
 
     @property
     def socket_transport(self) -> asyncio.Transport:
-        """What sends to the socket."""
         return self._transport
 
     def use_transport(self, transport: asyncio.Transport | Link) -> None:
@@ -153,5 +149,4 @@ class ClientEnd(asyncio.BufferedProtocol):
             self._transport.close()
 
     def abort(self) -> None:
-        """Close it at once."""
         self._transport.abort()

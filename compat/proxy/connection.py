@@ -119,8 +119,6 @@ Local = Callable[[int, str, int], Address]
 
 @dataclass(slots=True)
 class _Asked:
-    """A request on its way."""
-
     header: RequestHeader
     frame: bytes
     body: int
@@ -178,7 +176,6 @@ class ProxiedConnection:
         return self.peer.node_id
 
     def ends(self) -> Ends | None:
-        """The addresses of both ends."""
         return self.peer.client, self.peer.broker
 
     async def run(self, broker: asyncio.StreamReader) -> None:
@@ -265,7 +262,6 @@ class ProxiedConnection:
         await self._send(self._broker, frame)
 
     def _meet(self, asked: _Asked) -> None:
-        """Know who asks."""
         header, request = asked.header, asked.request
         if header.api_key == API_VERSIONS and header.api_version >= _SOFTWARE_SINCE:
             name = getattr(request, "client_software_name", "")
@@ -373,7 +369,6 @@ class ProxiedConnection:
         self._finish(asked, b"".join(sent)[SIZE.size :])
 
     def _finish(self, asked: _Asked, frame: bytes | None) -> None:
-        """A request that passed the steps is at its end."""
         self._passing = None
         self._end(asked, frame)
         if frame is not None and self.is_open:
@@ -401,7 +396,6 @@ class ProxiedConnection:
             self._behind.traffic.answered(asked.exchange, [frame])
 
     def _tell(self, asked: _Asked, response: Response | None) -> None:
-        """Tell the timeline of an answer."""
         if asked.request is None or response is None or not self._behind.journal.is_on:
             return
         header = asked.header

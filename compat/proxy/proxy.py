@@ -61,7 +61,6 @@ class Ports:
 
     @property
     def node_ids(self) -> Collection[int]:
-        """The brokers that have a port."""
         return sorted({each.node_id for each in self._listeners if each.node_id >= 0})
 
     @property
@@ -115,7 +114,6 @@ class Ports:
             listener.accept_again(reason)
 
     async def close(self) -> None:
-        """Stop listening, and close every connection."""
         for listener in self._listeners:
             await listener.close()
         for end in list(self.protocols):
@@ -340,7 +338,6 @@ class ProxyServer:
 
     @property
     def is_running(self) -> bool:
-        """Whether it accepts connections."""
         return self._bootstrap is not None
 
     # The thread
@@ -393,8 +390,6 @@ class ProxyServer:
 
 
 class _Waits:
-    """What a test waits for: a proxy is asked again and again."""
-
     def __init__(self, timeout: float) -> None:
         self._timeout = timeout
 
@@ -408,8 +403,6 @@ class _Waits:
 
 
 class _Host:
-    """What the journal asks of a proxy."""
-
     def __init__(self, proxy: ProxyServer, behind: UpstreamCluster) -> None:
         self.traffic = behind.traffic
         self._proxy = proxy

@@ -40,7 +40,6 @@ class PassingSessions:
         self._sessions: OrderedDict[int, WantedPartitions] = OrderedDict()
 
     def learn(self, request: FetchRequest, response: FetchResponse) -> None:
-        """A fetch was answered."""
         session_id = response.session_id
         if response.error_code or request.session_epoch < 0 or not session_id:
             self._sessions.pop(request.session_id, None)  # closed, lost, or without partitions
@@ -63,8 +62,6 @@ class PassingSessions:
 
 
 class PassedBroker:
-    """A broker behind a proxy, as far as steps look at one."""
-
     def __init__(self) -> None:
         self.fetch_sessions = PassingSessions()
 
@@ -82,24 +79,19 @@ class Topics:
         self._ids: dict[str, bytes] = {}
 
     def learn(self, response: Response) -> None:
-        """An answer that may name topics and their ids."""
         for topic_id, name in ids_of(response):
             self._names[topic_id], self._ids[name] = name, topic_id
 
     def get(self, name: str) -> _Topic | None:
-        """A topic by its name."""
         topic_id = self._ids.get(name)
         return None if topic_id is None else _Topic(topic_id, name)
 
     def by_id(self, topic_id: bytes) -> _Topic | None:
-        """A topic by its id."""
         name = self._names.get(bytes(topic_id))
         return None if name is None else _Topic(bytes(topic_id), name)
 
 
 class UpstreamCluster:
-    """A cluster behind a proxy."""
-
     def __init__(self, traffic: Traffic, max_events: int) -> None:
         self.chain = Chain()
         self.clock = SystemClock()

@@ -20,7 +20,6 @@ from .tools import JVM, VERSION
 
 
 def main(versions: Sequence[str]) -> int:
-    """Do it."""
     for version in versions or [VERSION]:
         try:
             path = make_archive(version)

@@ -78,7 +78,6 @@ class RealCluster:
 
     @property
     def bootstrap_servers(self) -> str:
-        """The addresses of all nodes, with commas."""
         return ",".join(node.bootstrap_servers for node in self.nodes.values())
 
     def __enter__(self) -> RealCluster:

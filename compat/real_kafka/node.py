@@ -202,7 +202,6 @@ class RealKafka:
             raise RuntimeError(f"Kafka {self.version} did not format its directory:\n{done.stderr}")
 
     def _properties(self, identity: Mapping[str, str]) -> dict[str, str]:
-        """Those that the version and the directory ask for."""
         if self._has_zookeeper:
             return zookeeper.configured(self.version, DEFAULTS, self._port, self._controller_port)
         node = identity.get("node.id", "1")

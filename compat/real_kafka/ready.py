@@ -29,7 +29,6 @@ def listed(host: str, port: int, *, asks_versions: bool = True) -> int:
 
 
 def accepts(host: str, port: int) -> bool:
-    """Whether anybody accepts connections there."""
     try:
         socket.create_connection((host, port), timeout=5.0).close()
     except OSError:

@@ -70,7 +70,6 @@ def configured(
 
 
 def write_files(work: Path, port: int, data_dir: Path) -> None:
-    """Write the properties of ZooKeeper, and those of the log of both."""
     properties = {
         "clientPort": str(port),
         "clientPortAddress": "127.0.0.1",

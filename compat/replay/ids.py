@@ -63,7 +63,6 @@ class Ids:
             self._sessions[node_id, old.session_id] = new.session_id
 
     def put_into(self, request: Request, node_id: int) -> None:
-        """Make a recorded request one for the new broker."""
         self._change(request, node_id, _Known(request).group_id or "")
 
     def _change(self, struct: Any, node_id: int, group: str) -> None:

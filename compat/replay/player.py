@@ -122,7 +122,6 @@ class Order:
             await self._changed.wait_for(lambda: self._over >= before)
 
     async def end(self, exchange: Exchange) -> None:
-        """It is over."""
         place = self._places.get(exchange.number)
         if place is None:
             return
@@ -140,8 +139,6 @@ Address = tuple[str, int]
 
 @dataclass(slots=True)
 class Played:
-    """A request that was sent again, or could not be."""
-
     exchange: Exchange
     response: Response | None = None
     difference: str = ""
@@ -277,7 +274,6 @@ class _Line:
                 return answer  # others answer what was not waited for
 
     def close(self) -> None:
-        """Close it, if it is open."""
         if self._streams is not None:
             with suppress(OSError):
                 self._streams[1].close()

@@ -38,8 +38,6 @@ _TRUE = ("true", "1")
 
 
 class Asked:
-    """One request: its path, its parameters, its body."""
-
     def __init__(
         self, request: Request, body: bytes, template: str, release: Release | None
     ) -> None:
@@ -57,7 +55,6 @@ class Asked:
             self._query = QueryParams(known)
 
     def text(self, name: str, otherwise: str = "") -> str:
-        """A parameter."""
         return self._query.get(name, otherwise)
 
     def is_set(self, name: str) -> bool:
@@ -72,12 +69,10 @@ class Asked:
             raise Refused("no_page") from None
 
     def texts(self, name: str) -> list[str]:
-        """A parameter that may be repeated."""
         return self._query.getlist(name)
 
     @property
     def subject(self) -> str:
-        """The subject in the path."""
         return str(self.path["subject"])
 
     def body(self, what: str) -> dict[str, Any]:
@@ -132,8 +127,6 @@ def app(registry: Registry, lock: Turn, faults: Faults) -> App:
 
 
 def _at_its_place(inner: Starlette) -> App:
-    """The app, which is asked for paths as they are meant."""
-
     async def serve(scope: Any, receive: Any, send: Any) -> None:
         raw = scope.get("raw_path")
         if raw is not None:

@@ -23,7 +23,6 @@ _PATIENCE_S = 15.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     add = parser.add_argument
     kafka = ("--of", "--bootstrap-server", "--bootstrap-servers")
     add(*kafka, required=True, metavar="HOST:PORT", help="the Kafka that has the topic")

@@ -27,7 +27,6 @@ _VARIABLE = "ODRADEK_REGISTRY"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     add = parser.add_argument
     add("verb", choices=("list", "show", "register", "check"))
     add("subject", nargs="?")
@@ -39,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do it. Returns the exit code."""
     needed = {"list": (), "show": ("subject",)}.get(options.verb, ("subject", "schema"))
     missing = [name for name in needed if getattr(options, name) is None]
     if missing:

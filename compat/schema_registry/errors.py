@@ -71,7 +71,6 @@ class Refused(Exception):
 
     @property
     def body(self) -> dict[str, object]:
-        """As it is answered."""
         return {"error_code": self.code, "message": self.message}
 
 

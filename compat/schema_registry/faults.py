@@ -61,7 +61,6 @@ class Faults:
         return fault
 
     def clear(self) -> None:
-        """End all of them."""
         self._all = []
         self.release = None
 

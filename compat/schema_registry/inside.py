@@ -65,7 +65,6 @@ class SchemasInside:
         return _schema(self._found(found, f"the registry has no schema {schema_id}"))
 
     def latest(self, subject: str) -> Schema:
-        """The newest version of a subject."""
         text = f"the registry has no subject {subject!r}"
         return _schema(self._found(lambda state: state.versions(subject)[-1:], text))
 

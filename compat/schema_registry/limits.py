@@ -27,7 +27,6 @@ class Steps:
         self._left = STEPS_MAX
 
     def take(self) -> None:
-        """One more step."""
         self._left -= 1
         if self._left < 0:
             raise TooLarge(f"the comparison takes more than {STEPS_MAX} steps")

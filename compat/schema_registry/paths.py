@@ -18,8 +18,6 @@ _OF_IDS = ["schemas", "ids"]
 
 
 class Place(NamedTuple):
-    """A path and its parameters."""
-
     path: str
     query: bytes
 

@@ -29,8 +29,6 @@ _TENANT = "default"
 
 @dataclass(slots=True)
 class Version:
-    """One version of a subject, as it is stored."""
-
     subject: str
     version: int
     id: int
@@ -62,7 +60,6 @@ class Version:
         return str(UUID(bytes=data.digest()))
 
     def value(self) -> dict[str, Any]:
-        """The value of its record."""
         made: dict[str, Any] = {"subject": self.subject, "version": self.version, "id": self.id}
         made["schemaType"] = self.kind
         if self.references:

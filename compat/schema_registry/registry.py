@@ -54,7 +54,6 @@ class Registry:
 
     @property
     def state(self) -> State:
-        """What the topic says now."""
         return self._log.state()
 
     # Subjects and versions

@@ -98,8 +98,6 @@ _AVRO_IS_SAID: Version = (8, 0)
 
 
 class Release(NamedTuple):
-    """A release of the registry, as it answers."""
-
     version: Version
 
     def check(self, method: str, path: str, methods: Iterable[str]) -> None:
@@ -112,7 +110,6 @@ class Release(NamedTuple):
         return self.version >= _PATHS.get((method, path), OLDEST)
 
     def ignores(self, path: str, parameter: str) -> bool:
-        """Whether it does not know a parameter."""
         for (begin, name), since in _PARAMETERS.items():
             if name == parameter and path.startswith(begin):
                 return self.version < since

@@ -34,7 +34,6 @@ class State:
         self._by_guid: dict[str, tuple[str, int]] = {}
 
     def replay(self, key: bytes | None, value: bytes | None, ts: int) -> None:
-        """Take in one record."""
         try:
             named = json.loads(key or b"")
             said = None if value is None else json.loads(value)
@@ -52,11 +51,9 @@ class State:
         return list(self._by_id.get((context, schema_id), {}).values())
 
     def id_of(self, context: str, content: tuple[str, str, str]) -> int | None:
-        """The id that this schema has in a context."""
         return self._ids.get((context, content))
 
     def by_guid(self, guid: str) -> list[Version]:
-        """The versions of a schema by its guid."""
         where = self._by_guid.get(guid)
         return [] if where is None else self.by_id(*where)
 
@@ -74,7 +71,6 @@ class State:
             yield from self.versions(subject, deleted=True)
 
     def referring(self, subject: str, version: int, *, deleted: bool) -> list[Version]:
-        """The versions that refer to this one."""
         from .subjects import beside
 
         return [

@@ -33,13 +33,11 @@ class Subject(NamedTuple):
 
 
 def subject_of(text: str) -> Subject:
-    """The subject that is written so."""
     found = _QUALIFIED.fullmatch(text)
     return Subject(found["context"], found["name"]) if found else Subject(DEFAULT, text)
 
 
 def is_valid(text: str) -> bool:
-    """Whether a subject may have this name."""
     subject = subject_of(text)
     return bool(subject.name.strip()) and not _CONTROL.search(text) and text != "__GLOBAL"
 
@@ -59,7 +57,6 @@ def in_context(context: str, text: str) -> str:
 
 
 def begins(subject: str, prefix: str) -> bool:
-    """Whether a subject is one of those that a prefix asks for."""
     if prefix.startswith(EVERYWHERE):
         return subject_of(subject).name.startswith(prefix[len(EVERYWHERE) :])
     wanted, found = subject_of(prefix), subject_of(subject)

@@ -23,7 +23,6 @@ _PREFIX = struct.Struct(">bI")
 
 
 def framed(schema_id: int, data: bytes) -> bytes:
-    """A value as it is stored."""
     return _PREFIX.pack(0, schema_id) + data
 
 
@@ -67,7 +66,6 @@ class Reader:
         self._known: dict[int, tuple[str, Decode]] = {}
 
     def __call__(self, data: bytes) -> Any:
-        """The value."""
         return self.with_kind(data)[1]
 
     def auto(self, data: bytes) -> Any:

@@ -27,8 +27,6 @@ class Reference(NamedTuple):
 
 
 class Schema(NamedTuple):
-    """A schema, with its id and type."""
-
     id: int
     kind: str
     text: str

@@ -22,8 +22,6 @@ _SERIALIZED = "?format=serialized"
 
 
 class RemoteRegistry:
-    """A registry at a URL."""
-
     def __init__(self, url: str) -> None:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         if parts.scheme not in ("http", "https") or not parts.hostname:

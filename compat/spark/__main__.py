@@ -24,7 +24,6 @@ _PROGRAM = f"import sys; from {__package__}.__main__ import load_classes; load_c
 
 
 def main() -> int:
-    """Do it."""
     try:
         print(f"connector: {connector_jars()}")
         path = make_archive()

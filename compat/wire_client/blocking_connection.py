@@ -200,7 +200,6 @@ class Connection:
         return data
 
     def close(self) -> None:
-        """Close it."""
         self._socket.close()
 
 

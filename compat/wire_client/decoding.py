@@ -32,7 +32,6 @@ class Auto:
         return self._reader.auto(data)
 
     def begin(self) -> None:
-        """A reading begins."""
         self._reader = None
 
 

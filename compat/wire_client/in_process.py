@@ -88,7 +88,6 @@ class InProcessCluster:
 
     @property
     def powers(self) -> InProcessCluster:
-        """All of them."""
         return self
 
     @property
@@ -170,7 +169,6 @@ class InProcessCluster:
         return found
 
     def _unanswered(self, request: Request) -> str:
-        """Why a request may wait for so long."""
         text = f"{type(request).__name__} was not answered within {_TIMEOUT_S} s"
         if not self.is_alone:
             text += ": a replica in sync may lag, or its broker be paused"
@@ -179,7 +177,6 @@ class InProcessCluster:
         return text
 
     def topic_name(self, name: str) -> str:
-        """The same."""
         return name
 
     def now(self) -> int:
@@ -213,7 +210,6 @@ class InProcessCluster:
         return found.pop() if len(found) == 1 else None
 
     def events(self) -> list[Event]:
-        """All that are kept."""
         return self._call(lambda cluster: cluster.journal.events())
 
     # Waiting
@@ -294,8 +290,6 @@ class InProcessCluster:
     # EmulatorVerbs
 
     def segments(self, topic: str, partition: int) -> list[SeenSegment]:
-        """The segments of a partition."""
-
         def found(cluster: Cluster) -> list[SeenSegment]:
             log = cluster.partition(topic, partition).log
             return [SeenSegment(*each) for each in view_of(log.segments, log.log_end_offset)]
@@ -303,8 +297,6 @@ class InProcessCluster:
         return self._call(found)
 
     def retain(self, topic: str, partition: int | None) -> int:
-        """Apply retention now."""
-
         def done(cluster: Cluster) -> int:
             retain = cluster.log_manager.retain
             return sum(retain(each) for each in _partitions(cluster, topic, partition))
@@ -312,8 +304,6 @@ class InProcessCluster:
         return self._call(done)
 
     def compact(self, topic: str, partition: int | None) -> int:
-        """Compact now."""
-
         def done(cluster: Cluster) -> int:
             policy = cluster.topic(topic).config.cleanup_policy
             if "compact" not in policy:
@@ -338,8 +328,6 @@ class InProcessCluster:
         )
 
     def rebalance(self, group_id: str) -> None:
-        """Have the members of a group rebalance."""
-
         def done(cluster: Cluster) -> None:
             for node_id in cluster.nodes:
                 for shard in cluster.groups.at(node_id).shards.values():
@@ -351,24 +339,18 @@ class InProcessCluster:
         self._call(done)
 
     def share_in_flight(self, group_id: str) -> list[SeenInFlight]:
-        """What a share group has in flight."""
         return self._call(lambda cluster: share_powers.in_flight(cluster, group_id))
 
     def expire_share_locks(self, group_id: str, member_id: str | None) -> int:
-        """End locks of a share group now."""
         return self._call(lambda each: share_powers.expire_locks(each, group_id, member_id))
 
     def redeliver(self, group_id: str, member_id: str | None) -> int:
-        """Release what is in flight in a share group."""
         return self._call(lambda each: share_powers.redeliver(each, group_id, member_id))
 
     def poison_share(self, group_id: str, topic: str, partition: int, offset: int) -> None:
-        """Make a record poison to a share group."""
         self._call(lambda each: share_powers.poison(each, group_id, topic, partition, offset))
 
     def clients(self) -> list[SeenClient]:
-        """The connections there are."""
-
         def found(cluster: Cluster) -> list[SeenClient]:
             now = cluster.clock.now()
             there = self._server().protocols
@@ -377,8 +359,6 @@ class InProcessCluster:
         return self._call(found)
 
     def traffic(self) -> dict[int, SeenTraffic]:
-        """By broker, what it was asked."""
-
         def found(cluster: Cluster) -> dict[int, SeenTraffic]:
             server = self._server()
             sums = {node_id: each.ended for node_id, each in server.connections.items()}
@@ -391,7 +371,6 @@ class InProcessCluster:
         return self._call(found)
 
     def appended_bytes(self) -> dict[str, int]:
-        """By topic, what was appended."""
         return self._call(
             lambda cluster: {
                 topic.name: sum(
@@ -465,7 +444,6 @@ class _Asked:
         """The test itself is not held to it."""
 
     def answer(self, call: Call, response: Response | None) -> None:
-        """The broker has answered."""
         if self._answer.done():
             return
         try:
@@ -486,5 +464,4 @@ class _Asked:
 
 
 def source_of(kafka: Embedded) -> InProcessCluster:
-    """A broker of this process."""
     return InProcessCluster(kafka.run, lambda: kafka._server, is_alone=kafka._is_alone)

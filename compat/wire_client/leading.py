@@ -45,7 +45,6 @@ def unled(cluster: Cluster, places: Collection[Place]) -> str:
 
 
 def refused_now(cluster: Cluster, places: Collection[Place]) -> Refused:
-    """What is raised where nobody can wait."""
     return _refused(unled(cluster, places))
 
 

@@ -15,8 +15,6 @@ STABLE = "Stable"
 
 @dataclass(frozen=True, slots=True)
 class SeenMember:
-    """One member of a group."""
-
     member_id: str
     instance_id: str | None
     """Of a static member; None for a dynamic one."""
@@ -59,8 +57,6 @@ class SeenInFlight:
 
 @dataclass(frozen=True, slots=True)
 class SeenOffset:
-    """What a group has committed for a partition."""
-
     offset: int
     """Of the next record to be read."""
     metadata: str = ""
@@ -68,8 +64,6 @@ class SeenOffset:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A group at one moment."""
-
     type: str
     state: str
     protocol: str

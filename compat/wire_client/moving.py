@@ -39,8 +39,6 @@ _Partition: TypeAlias = MetadataResponse.Topic.Partition
 
 
 class Placed(Protocol):
-    """A view of a partition."""
-
     name: str
     index: int
     _source: Source

@@ -60,7 +60,6 @@ def listed(name: str, given: Iterable[Any]) -> list[Any]:
 
 
 def new_record(given: Any) -> NewRecord:
-    """The record that was given: a NewRecord, or a value."""
     return given if isinstance(given, NewRecord) else NewRecord(given)
 
 
@@ -98,8 +97,6 @@ def to_pairs(headers: GivenHeaders) -> tuple[tuple[str, bytes | None], ...]:
 
 
 class Producing:
-    """Produces to one topic."""
-
     def __init__(self, source: Source, topic: str, partitions: int, batch_bytes: int) -> None:
         self._source = source
         self._topic = topic

@@ -60,7 +60,6 @@ class PartitionRecords:
         return [each for each in self.records if each.state == COMMITTED and each.offset < stable]
 
     def end(self, isolation: str) -> int:
-        """Where a reader at this isolation level goes on."""
         return self.last_stable_offset if isolation == READ_COMMITTED else self.high_watermark
 
 
@@ -183,8 +182,6 @@ def has_more(source: Source, topic: str, partition: int, offset: int, isolation:
 
 
 class _Reader:
-    """Reads one partition, answer by answer."""
-
     def __init__(self, topic: str, index: int) -> None:
         self.topic = topic
         self.index = index
@@ -250,7 +247,6 @@ class _Reader:
             )
 
     def end(self) -> PartitionRecords:
-        """What was read."""
         seen = self._seen
         for places in self._unended.values():
             for place in places:

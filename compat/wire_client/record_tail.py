@@ -53,7 +53,6 @@ class Shared:
         return new
 
     def clear(self) -> None:
-        """Nobody waits any more."""
         self._tails.clear()
 
     def _tail(self, topic: str, partition: Partition, isolation: str) -> _Tail:

@@ -58,7 +58,6 @@ def parts_of(cluster: Cluster, request: Request) -> list[tuple[int, Request]]:
 
 
 def joined(request: Request, answers: list[Any]) -> Any:
-    """The answers to the parts as one."""
     first, *others = answers
     kind = type(request)
     if not others:

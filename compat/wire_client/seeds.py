@@ -122,7 +122,6 @@ def _of_file(path: Path, topic: str | None) -> dict[str, list[NewRecord]]:
 
 
 def _partitions_for(records: Iterable[NewRecord]) -> int:
-    """How many partitions a topic needs for these."""
     return 1 + max((each.partition or 0 for each in records), default=0)
 
 

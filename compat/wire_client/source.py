@@ -145,7 +145,6 @@ def no_topic(name: str, names: Iterable[str]) -> Refused:
 
 
 def no_partition(topic: str, index: int, count: int) -> str:
-    """A topic has no partition of this number, but so many."""
     has = f"{number_of(count, 'partition')}, {'number 0' if count == 1 else f'0 to {count - 1}'}"
     return f"topic {topic} has {has}: there is no partition {index}"
 

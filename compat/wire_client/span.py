@@ -101,7 +101,6 @@ class Span:
         return Wait(what, look, there, self._topic, self.partition, reads_records=True)
 
     def producers(self) -> list[SeenProducer]:
-        """Those that have written here."""
         return producers_of(self._source, self._topic, self._indexes())
 
     def truncate(self, before: int) -> None:
@@ -122,7 +121,6 @@ class Span:
         return sum(each.partition_size for topic in directories for each in topic.partitions)
 
     def about(self) -> str:
-        """What there is, in words."""
         found = self._read(None).values()
         count = sum(len(each.records) for each in found)
         hidden = count - sum(len(each.visible(READ_COMMITTED)) for each in found)

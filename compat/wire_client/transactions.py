@@ -18,8 +18,6 @@ _VERSION = 0  # of each of these requests
 
 @dataclass(frozen=True, slots=True)
 class SeenTransaction:
-    """A transactional id, and its transaction if one is open."""
-
     transactional_id: str
     state: str
     """As Kafka names it: "Empty", "Ongoing", "PrepareCommit", "CompleteAbort", ..."""
@@ -63,8 +61,6 @@ class SeenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class SeenProducer:
-    """What a partition knows of one producer id."""
-
     topic: str
     partition: int
     producer_id: int
@@ -85,7 +81,6 @@ class SeenProducer:
 
 
 def transactions_of(source: Source) -> list[SeenTransaction]:
-    """Every transactional id that the broker knows, by name."""
     request = ListTransactionsRequest(state_filters=[], producer_id_filters=[])
     listed = source.ask(request, _VERSION)
     check(listed.error_code, "the transactions")

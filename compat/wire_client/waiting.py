@@ -39,8 +39,6 @@ class WaitTimeout(AssertionError, TimeoutError):
 
 @dataclass(frozen=True, slots=True)
 class Wait(Generic[T]):
-    """Something to wait for."""
-
     what: str
     """As in "waited 2 s for ..."."""
     look: Callable[[], T | None]
@@ -100,7 +98,6 @@ def count_of(name: str, given: int) -> int:
 
 
 def timed_out(wait: Wait[Any], seconds: float, events: Iterable[Event] = ()) -> WaitTimeout:
-    """What is raised at the end of the time."""
     try:
         there = wait.there()
     except (Refused, WireError, RuntimeError, OSError) as error:

@@ -102,7 +102,6 @@ class Watching:
             self.shared.clear()
 
     def _close(self) -> None:
-        """The broker is about to stop."""
         for future, watched in list(self._watched.items()):
             self._forget(future)
             if future.set_running_or_notify_cancel():
@@ -115,8 +114,6 @@ def _rest(taken: float) -> float:
 
 
 class _Watched:
-    """One wait."""
-
     def __init__(self, server: Server, wait: Wait[Any], future: Future[Any]) -> None:
         self.wait = wait
         self._server = server
@@ -124,7 +121,6 @@ class _Watched:
         self._ends: object = _UNKNOWN
 
     def is_over(self) -> bool:
-        """Look, and tell whether no further look is needed."""
         if self._future.done():
             return True
         try:

@@ -182,7 +182,7 @@ class DiskRules:
     def _changed(self) -> None:
         """Storage tells of its operations only while somebody wants to know."""
         is_wanted = bool(self.rules) or self._looks is not None
-        self.watch.told = self._told if is_wanted else None
+        self.watch.observer = self._told if is_wanted else None
 
     def _told(self, operation: str, path: str, size: int) -> None:
         relative = path.removeprefix(self.root).lstrip("/")

@@ -129,8 +129,6 @@ class CompactionResult(NamedTuple):
 
 
 class Compactable(Protocol):
-    """A log as its compactor sees it."""
-
     segments: list[Segment]
     """Oldest first; the last is the active one."""
     log_start_offset: int
@@ -144,9 +142,7 @@ class Compactable(Protocol):
         """Roll, if the active segment has batches. Raises OSError."""
         ...
 
-    def replace_segments(self, segments: list[Segment]) -> None:
-        """Replace the list of segments."""
-        ...
+    def replace_segments(self, segments: list[Segment]) -> None: ...
 
 
 class Compactor:

@@ -121,7 +121,6 @@ class Transactions:
         self._committed: set[int] = set()
 
     def is_aborted(self, header: BatchHeader) -> bool:
-        """Whether the records of a data batch belong to an aborted transaction."""
         self._begin(header.last_offset)
         if not header.is_transactional:
             return False

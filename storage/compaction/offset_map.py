@@ -58,8 +58,6 @@ class Choice(NamedTuple):
 
 
 class OffsetMap(Protocol):
-    """What both maps can do."""
-
     latest_offset: int
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
@@ -86,7 +84,6 @@ class DictMap:
         self._offsets: dict[bytes, int] = {}
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
-        """Add a batch; see OffsetMap."""
         offsets = self._offsets
         for _, delta, key, _, _ in _records(bytes(payload), count):
             offset = base_offset + delta
@@ -98,7 +95,6 @@ class DictMap:
         return False
 
     def choose(self, payload: Buffer, count: int, base_offset: int, *, tombstones: bool) -> Choice:
-        """Choose from a batch; see OffsetMap."""
         known = self._offsets.get
         latest = self.latest_offset - base_offset
         mask = bytearray(count)
@@ -132,7 +128,6 @@ class TableMap:
         self._table = bytearray(min(self._slots_max, _TABLE_SLOTS_MIN) * _TABLE_BYTES)
 
     def add(self, payload: Buffer, count: int, base_offset: int, start: int) -> bool:
-        """Add a batch; see OffsetMap."""
         self._make_room(count)
         found: tuple[int, int, int] | None = _scan.add_keys(
             payload, count, base_offset, start, self._table, self._seed, self._keys, self._keys_max
@@ -144,7 +139,6 @@ class TableMap:
         return full != 0
 
     def choose(self, payload: Buffer, count: int, base_offset: int, *, tombstones: bool) -> Choice:
-        """Choose from a batch; see OffsetMap."""
         mask = bytearray(count)
         found: tuple[int, bool, int, int] | None = _scan.choose_records(
             payload, mask, base_offset, self.latest_offset, tombstones, self._table, self._seed

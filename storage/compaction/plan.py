@@ -47,7 +47,6 @@ class Plan(NamedTuple):
         return self.cleanable_bytes / total if total else 0.0
 
     def is_due(self, config: LogConfig) -> bool:
-        """Whether the configs ask for a compaction now."""
         if self.is_overdue and self.cleanable_bytes > 0:
             return True
         return self.ratio > config.min_cleanable_dirty_ratio

@@ -106,7 +106,6 @@ class Descriptors:
         self._open[file] = None
 
     def forget(self, file: File) -> None:
-        """Remove a file that closed its descriptor."""
         self._open.pop(file, None)
 
 
@@ -125,8 +124,8 @@ class File:
     def create(self) -> None:
         """Create the file, empty, in place of any other, which stays as it is for whoever shares
         or reads it."""
-        if (told := self._descriptors.watch.told) is not None:
-            told("create", self.path, 0)
+        if (observer := self._descriptors.watch.observer) is not None:
+            observer("create", self.path, 0)
         try:
             self._open(os.O_CREAT | os.O_EXCL)
         except FileExistsError:
@@ -140,9 +139,9 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
-        if (told := self._descriptors.watch.told) is not None:
+        if (observer := self._descriptors.watch.observer) is not None:
             try:
-                told("write", self.path, len(data))
+                observer("write", self.path, len(data))
             except Torn as torn:
                 os.pwrite(fd, bytes(data[: torn.keep]), position)
                 raise
@@ -159,8 +158,8 @@ class File:
             fd = self._open()
         else:
             self._descriptors.touch(self)
-        if (told := self._descriptors.watch.told) is not None:
-            told("read", self.path, size)
+        if (observer := self._descriptors.watch.observer) is not None:
+            observer("read", self.path, size)
         if size > MAPPED_FROM and (window := self._window(fd, position, size)) is not None:
             return window
         data = os.pread(fd, size, position)
@@ -203,8 +202,8 @@ class File:
     def truncate(self, size: int) -> None:
         """Truncate the file to `size` bytes; views of what is truncated stay as they were, and so
         does a file that is shared (mirror.py): what is written from now on is in a copy."""
-        if (told := self._descriptors.watch.told) is not None:
-            told("write", self.path, 0)
+        if (observer := self._descriptors.watch.observer) is not None:
+            observer("write", self.path, 0)
         fd = self._ready()
         status = os.fstat(fd)
         inode = (status.st_dev, status.st_ino)
@@ -216,8 +215,8 @@ class File:
 
     def sync(self) -> None:
         """Return when everything is on disk."""
-        if (told := self._descriptors.watch.told) is not None:
-            told("sync", self.path, 0)
+        if (observer := self._descriptors.watch.observer) is not None:
+            observer("sync", self.path, 0)
         os.fsync(self._ready())
 
     def close(self) -> None:
@@ -307,12 +306,11 @@ class Handle:
 
     def sync(self) -> None:
         """Return when everything is on disk. Raises OSError."""
-        if (told := self._watch.told) is not None:
-            told("sync", self._path, 0)
+        if (observer := self._watch.observer) is not None:
+            observer("sync", self._path, 0)
         os.fsync(self._fd)
 
     def close(self) -> None:
-        """Close it."""
         os.close(self._fd)
 
 
@@ -444,7 +442,7 @@ class Directory:
 
     def identity(self, name: str) -> tuple[int, int, int, int] | None:
         """Which file it is, and in which state: another one, or one that was written to, differs.
-        None where that cannot be told."""
+        None where the system does not say."""
         status = os.stat(self._at(name))
         return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
@@ -470,7 +468,7 @@ class Directory:
         return FileLock(self, name)
 
     def is_locked(self, name: str) -> bool:
-        """Whether this or another process holds that lock, as far as it can be told.
+        """Whether this or another process holds that lock, as far as the system says.
 
         Nothing is created. For a moment nobody else can take a lock that is free.
         """
@@ -492,8 +490,8 @@ class Directory:
         return os.path.join(self.path, name) if name else self.path
 
     def _tell(self, operation: str, name: str = "") -> None:
-        if (told := self.descriptors.watch.told) is not None:
-            told(operation, self._at(name), 0)
+        if (observer := self.descriptors.watch.observer) is not None:
+            observer(operation, self._at(name), 0)
 
 
 def _unlink_if_there(path: str) -> None:

@@ -77,7 +77,6 @@ class StoredBytes:
         return self._size
 
     def part(self, start: int, end: int) -> StoredBytes:
-        """Those from one position to another."""
         return StoredBytes(self._source, self._position + start, end - start)
 
     def read(self, position: int, most: int) -> Buffer:

@@ -190,8 +190,8 @@ class MemoryDisk(Faults):
         return self._folder(above), name
 
     def _tell(self, operation: str, path: str, size: int = 0) -> None:
-        if (told := self.watch.told) is not None:
-            told(operation, relative_path(path), size)
+        if (observer := self.watch.observer) is not None:
+            observer(operation, relative_path(path), size)
 
     def _open(self, path: str, *, create: bool) -> Content:
         if create:

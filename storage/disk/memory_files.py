@@ -23,8 +23,6 @@ ROOT = "memory:"
 
 
 class MemoryFile(File):
-    """A file on a disk in memory."""
-
     __slots__ = ("_content", "_disk")
 
     def __init__(self, disk: MemoryDisk, path: str) -> None:
@@ -101,8 +99,6 @@ class MemoryHandle(Handle):
 
 
 class MemoryDirectory(Directory):
-    """A directory on a disk in memory."""
-
     shares_files = False
 
     def __init__(self, disk: MemoryDisk, path: str, *, durable: bool) -> None:
@@ -200,8 +196,6 @@ class MemoryDirectory(Directory):
 
 
 class MemoryLock(FileLock):
-    """An exclusive lock on a file of a disk in memory."""
-
     def __init__(self, disk: MemoryDisk, path: str) -> None:
         with disk._guard:
             if path in disk._locked:

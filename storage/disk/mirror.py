@@ -4,7 +4,7 @@ Rules:
 
 - A file that is shared never changes: who would write to it or truncate it gives its own name a new
   file first (directory.py), and small files are replaced whole. So the same inode is the same
-  content, and what two directories have in common is told by their names and inodes alone.
+  content, and what two directories have in common follows from their names and inodes alone.
 - Where links are impossible (another file system, or too many links) a file is copied, with
   its date.
 - A tree here is what a log directory is: files, and directories of files.
@@ -38,7 +38,7 @@ def link_image(source: str, files: Mapping[str, Mapping[str, bytes | None]], tar
 
 
 def mirror(source: str | None, target: str, *, keep: Collection[str] = ()) -> None:
-    """Make `target` have what `source` has (None: nothing), and nothing else but what it is told to
+    """Make `target` have what `source` has (None: nothing), and nothing else but what it is to
     keep at its top. Done again after an interruption, it goes on. Raises OSError."""
     wanted, there = {} if source is None else _entries(source), _entries(target)
     for name in there.keys() - wanted.keys() - set(keep):

@@ -1,4 +1,4 @@
-"""Watch: who is told of each operation on files before it is done, and may make it fail.
+"""Watch: an observer is called before each operation on files, and may make it fail.
 
 The operations, by the names that tests use:
 
@@ -8,8 +8,8 @@ The operations, by the names that tests use:
     create      a file or a directory
     rename, delete, list
 
-A disk in memory tells of them as a directory of real files does. Nobody is told by default, and
-that costs one look.
+A disk in memory tells of them as a directory of real files does. There is no observer by default,
+and that costs one look.
 """
 
 from __future__ import annotations
@@ -17,18 +17,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-Told: TypeAlias = Callable[[str, str, int], None]
+Observer: TypeAlias = Callable[[str, str, int], None]
 """Called in any thread with an operation, a path, and how many bytes it is about. What it raises
 the operation raises; a Torn of a write is raised once its first bytes are written."""
 
 
 class Watch:
-    """Who is told, if anybody."""
-
-    __slots__ = ("told",)
+    __slots__ = ("observer",)
 
     def __init__(self) -> None:
-        self.told: Told | None = None
+        self.observer: Observer | None = None
 
 
 class Torn(OSError):

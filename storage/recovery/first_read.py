@@ -152,7 +152,6 @@ class IndexCheck:
         self._next_timestamp()
 
     def batch(self, position: int, header: BatchHeader) -> None:
-        """The next batch of the segment."""
         if header[8] > self._latest:  # max_timestamp; by index, for this runs for every batch
             self._latest = header[8]
         if position >= self._next_position:

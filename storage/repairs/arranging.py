@@ -119,7 +119,6 @@ class Entry:
 
     @property
     def pieces(self) -> list[Piece]:
-        """Of the plan."""
         return [Piece(self.file, self.start, self.start + self.size, self.data), *self.tails]
 
 
@@ -138,8 +137,6 @@ class Plan:
 
 
 class Known(NamedTuple):
-    """What a check has found out before."""
-
     mended: Mapping[tuple[str, int], tuple[bytes, str]]
     """Batches as they should be, by file and position, and what was wrong with them."""
     written: Sequence[tuple[bytes, BatchHeader]]

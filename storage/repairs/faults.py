@@ -33,8 +33,6 @@ _INT = Struct(">i")
 
 
 class Fault(NamedTuple):
-    """What is wrong with a batch."""
-
     problem: str
     mended: bytes | None = None
     """The batch as it should be; None if its records cannot be read."""
@@ -147,14 +145,12 @@ def shortened(batch: bytes, header: BatchHeader, before: int) -> bytes | None:
 
 
 def with_epoch(batch: bytes, epoch: int) -> bytes:
-    """The batch with another leader epoch."""
     mended = bytearray(batch)
     _INT.pack_into(mended, _EPOCH_AT, epoch)
     return bytes(mended)
 
 
 def wrong_epoch(epoch: int, right: int) -> str:
-    """What is wrong with a batch of this leader epoch."""
     return f"leader epoch {epoch} is out of order: {right} is expected"
 
 
@@ -176,7 +172,6 @@ class EpochCheck:
         """The batch after that one, with a lower epoch."""
 
     def batch(self, key: Any, epoch: int, offset: int) -> None:
-        """The next batch."""
         if epoch < 0:
             return
         if self._lower is not None:

@@ -59,8 +59,6 @@ class Facts(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """One thing that is or was wrong."""
-
     partition: str
     """The partition's directory; "" for a file of the log directory."""
     file: str
@@ -122,7 +120,6 @@ class PartitionCheck:
         return any("has offsets" in damage.problem for _, damage in self.damages)
 
     def run(self) -> None:
-        """Check everything."""
         bases, facts = self.bases, self._facts
         segments = [self._segment(base) for base in bases]
         for segment, limit in zip(segments, [*bases[1:], NO_LIMIT], strict=False):
@@ -331,7 +328,7 @@ class PartitionCheck:
         try:
             producers.load(self.home.files.read_bytes(name))
         except SnapshotError:
-            return  # told by _check_snapshots
+            return  # a finding of _check_snapshots
         for producer_id, state in producers.states.items():
             epoch, *last = self._sequences.get(producer_id, (-1, -1, -1))
             if epoch == state.epoch and last != [state.last_sequence, state.last_offset]:

@@ -76,8 +76,6 @@ class Catalogue(Protocol):
 
 @dataclass
 class Report:
-    """What was found, and what was done about it."""
-
     path: str
     dry_run: bool
     findings: list[Finding] = field(default_factory=list)
@@ -286,9 +284,9 @@ class _Repair:
         if not plan.segments:
             return None, []
         lost = [each for each in check.findings if each.action == WRITTEN_AGAIN]
-        return plan, [*lost, *self._told(home, plan)]
+        return plan, [*lost, *self._plan_findings(home, plan)]
 
-    def _told(self, home: PartitionDirectory, plan: Plan) -> list[Finding]:
+    def _plan_findings(self, home: PartitionDirectory, plan: Plan) -> list[Finding]:
         """What a plan does, as findings."""
         found = []
         for file, first, last, base in plan.names:

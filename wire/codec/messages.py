@@ -182,7 +182,6 @@ def _holds_records(cls: type[Struct], version: int) -> bool:
 
 
 def compile_init(cls: type[Struct]) -> None:
-    """Compile a constructor for a struct, with its fields as keywords."""
     given, body = [], []
     env: dict[str, Any] = {"_M": MISSING}
     for i, (field, t) in enumerate(cls.fields()):

@@ -104,8 +104,6 @@ def _many(kind: Kind) -> Callable[[int, Any, int], list[Any]]:
 
 
 class ReaderSource(Source):
-    """The source of the reader of one version."""
-
     def __init__(
         self,
         version: int,
@@ -134,7 +132,6 @@ class ReaderSource(Source):
         )
 
     def compile(self, cls: type[Struct]) -> Any:
-        """Return the reader."""
         if self.holds_records:
             self.line("view = memoryview(buf)")
         else:

@@ -35,8 +35,6 @@ def fresh_default(field: Field, t: Type) -> str | None:
 
 
 class Source:
-    """A function being generated: its lines, and the pending fixed-width fields."""
-
     def __init__(self, version: int, flexible: bool) -> None:
         self.version = version
         self.flexible = flexible
@@ -48,7 +46,6 @@ class Source:
         self.counter = 0
 
     def line(self, text: str) -> None:
-        """Add a line at the current depth."""
         self.lines.append(" " * self.depth + text)
 
     def fresh(self, stem: str) -> str:

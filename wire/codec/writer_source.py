@@ -55,8 +55,6 @@ def _many(kind: Kind, flexible: bool) -> Callable[[list[Any]], bytes]:
 
 
 class WriterSource(Source):
-    """The source of the writer of one version."""
-
     def __init__(self, version: int, flexible: bool, *, sliced: bool = False) -> None:
         super().__init__(version, flexible)
         self.sliced = sliced
@@ -65,7 +63,6 @@ class WriterSource(Source):
         self.env.update(_U=_UVARINTS, _long=write_uvarint, _long_text=_long_text, _tagged=_tagged)
 
     def compile(self, cls: type[Struct]) -> Any:
-        """Return the writer."""
         if self.sliced:
             self.line(f"left = {STRUCTS_A_SLICE}")
             self.line("if not left: yield")
@@ -93,7 +90,6 @@ class WriterSource(Source):
         self.parts.append(expression)
 
     def flush(self) -> None:
-        """Write the pending parts."""
         self.pack()
         if len(self.parts) == 1:
             self.line(f"w({self.parts[0]})")
@@ -109,7 +105,6 @@ class WriterSource(Source):
             self.tags(cls, var)
 
     def field(self, field: Field, t: Type, source: str) -> None:
-        """Write a field."""
         null = self.may_be_null(field, t)
         if t.is_list and t.kind is not None and t.kind.code:
             self.numbers(t.kind, source, null)
@@ -198,8 +193,8 @@ class WriterSource(Source):
         self.depth -= 2 if null else 1
 
     def shared_list(self, t: Type, source: str, null: bool) -> None:
-        """Write a list of structs, encoded only if this object was not before. Objects are told
-        apart by their addresses: the message keeps all of them alive."""
+        """Write a list of structs, encoded only if this object was not before. Objects are known
+        by their addresses: the message keeps all of them alive."""
         self.flush()
         self.known = "known"
         shared = self.fresh("shared")

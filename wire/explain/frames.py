@@ -34,7 +34,6 @@ ReadHeader = Callable[[Reading], tuple[type[Message], int]]
 
 
 def explain_request(frame: bytes) -> Explanation:
-    """Show a request, as far as it can be read."""
     surely_sized = _begins_request(frame[_SIZE:]) and not _begins_request(frame)
     return _explain(frame, "a request", _read_request_header, surely_sized)
 

@@ -65,7 +65,6 @@ class Reading:
 
     @property
     def left(self) -> int:
-        """Bytes not yet read."""
         return self.end - self.pos
 
     def misfit(self, name: str, reason: str, pos: int | None = None) -> Misfit:
@@ -81,7 +80,6 @@ class Reading:
         return self.buf[self.pos - size : self.pos]
 
     def number(self, code: str, name: str) -> Any:
-        """The next number of a fixed width."""
         packer = Packer(f">{code}")
         return packer.unpack(self.take(packer.size, name))[0]
 

@@ -30,8 +30,6 @@ LATEST, EARLIEST = -1, -2
 
 
 class Kind(IntEnum):
-    """Types of requests."""
-
     PRODUCE = 0
     FETCH = 1
     MULTI_FETCH = 2
@@ -126,7 +124,6 @@ class _Reader:
 
 
 def encode_request(kind: Kind, asked: OldRequest) -> bytes:
-    """A request with its size."""
     parts = asked if isinstance(asked, list) else [asked]
     body = _INT16.pack(kind)
     if kind in (Kind.MULTI_FETCH, Kind.MULTI_PRODUCE):
@@ -150,10 +147,8 @@ def encode_answer(error: OldError, body: bytes = b"") -> bytes:
 
 
 def multi_fetch_body(answers: Iterable[Answer]) -> bytes:
-    """What a MultiFetch is answered: an answer for each."""
     return b"".join(encode_answer(error, messages) for error, messages in answers)
 
 
 def offsets_body(offsets: Sequence[int]) -> bytes:
-    """What Offsets are answered."""
     return _INT32.pack(len(offsets)) + b"".join(map(_INT64.pack, offsets))

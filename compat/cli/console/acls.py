@@ -259,7 +259,6 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 
 def _resources(asked: argparse.Namespace) -> list[tuple[int, str]]:
-    """Type and name of each resource that was named."""
     found = [
         (RESOURCES[_KIND_OF.get(kind, kind)], name)
         for kind in _NAMED
@@ -269,7 +268,6 @@ def _resources(asked: argparse.Namespace) -> list[tuple[int, str]]:
 
 
 def _found(brokers: Brokers, asked: argparse.Namespace) -> list[Acl]:
-    """The entries that match."""
     patterns: dict[str, int] = {**_PATTERNS, "any": _ANY, "match": _MATCH}
     pattern = patterns[asked.resource_pattern_type or "any"]
     wanted: list[tuple[int, str | None]] = [*_resources(asked)] or [(_ANY, None)]

@@ -41,7 +41,6 @@ def addresses(text: str) -> str:
 
 
 def seconds(text: str) -> float:
-    """How long to wait."""
     try:
         value = float(text)
     except ValueError:
@@ -73,14 +72,12 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def named(text: str) -> str:
-    """A name: any text that is not blank."""
     if not text.strip():
         raise argparse.ArgumentTypeError(f"not a name: {text!r}")
     return text.strip()
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """A regular expression."""
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:

@@ -49,7 +49,6 @@ class Part(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Topic and number."""
         return self.topic, self.found.partition_index
 
     @property
@@ -64,7 +63,6 @@ class Part(NamedTuple):
 
     @property
     def state(self) -> str:
-        """What is wrong with it, or going on."""
         words = ["offline"] * self.is_offline
         words += ["under-replicated"] * (self.is_under_replicated and not self.is_offline)
         words += [f"moves to {ids(self.moves_to)}"] * bool(self.moves_to)
@@ -72,7 +70,6 @@ class Part(NamedTuple):
 
 
 def parts(brokers: Brokers) -> list[Part]:
-    """All partitions."""
     going_on = moves(brokers)
     return [
         Part(topic.name or "", each, going_on.get((topic.name or "", each.partition_index), ()))
@@ -98,7 +95,6 @@ def named(brokers: Brokers, given: Iterable[tuple[str, int | None]]) -> list[Par
 
 
 def moves(brokers: Brokers) -> dict[Place, tuple[int, ...]]:
-    """The partitions that move, and to which brokers."""
     if not brokers.serves(ListPartitionReassignmentsRequest):  # it is of before 2.4
         return {}
     answer = brokers.ask(ListPartitionReassignmentsRequest(topics=None))
@@ -113,12 +109,10 @@ def moves(brokers: Brokers) -> dict[Place, tuple[int, ...]]:
 
 
 def name(place: Place) -> str:
-    """A partition, as it is called in a sentence."""
     return f"{place[0]}-{place[1]}"
 
 
 def ids(ids: Iterable[int]) -> str:
-    """Ids of brokers, in their order."""
     return ",".join(map(str, ids)) or "nobody"
 
 

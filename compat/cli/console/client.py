@@ -43,15 +43,11 @@ _NOT_YET = (
 
 
 class ConsoleError(Exception):
-    """An error message for the user."""
-
     status = 1
     """With which the command ends."""
 
 
 class WrongOptions(ConsoleError):
-    """Options that do not go together."""
-
     status = 2
 
 
@@ -145,13 +141,11 @@ class Brokers:
             raise
 
     def ask_controller(self, request: Request, *, most: int | None = None) -> Any:
-        """Ask the controller."""
         return self.ask(request, most=most, node=self.metadata.controller_id)
 
     def ask_coordinator(
         self, group: str, request: Request, *, most: int | None = None, more_s: float = 0
     ) -> Any:
-        """Ask the broker that coordinates a group."""
         return self.ask(request, most=most, node=self.coordinator(group), more_s=more_s)
 
     def forget_coordinator(self, group: str) -> None:
@@ -160,7 +154,6 @@ class Brokers:
 
     @property
     def nodes(self) -> list[int]:
-        """The ids of all brokers."""
         return sorted(broker.node_id for broker in self.metadata.brokers)
 
     def topics(self, names: Iterable[str] | None = None) -> list[MetadataResponse.Topic]:
@@ -192,8 +185,6 @@ class Brokers:
             raise NoSuchTopic(f"{error}{likely(name, names)}") from None
 
     def coordinator(self, group: str) -> int:
-        """The node that coordinates a group, once it is ready."""
-
         def look() -> int:
             found: FindCoordinatorResponse = self.ask(
                 FindCoordinatorRequest(key=group, key_type=0, coordinator_keys=[group])

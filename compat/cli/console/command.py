@@ -61,7 +61,6 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
 
 
 def run_view(asked: argparse.Namespace) -> int:
-    """Run the view; return the exit status."""
     # Imported here, so that `odradek serve` does not pay for it.
     from .client import Brokers, ConsoleError, Unreachable
 

@@ -167,7 +167,6 @@ def _settled(brokers: Brokers, kind: int, name: str, changed: dict[str, bool]) -
 
 
 def _called(kind: int, name: str) -> str:
-    """What a resource is called in a sentence."""
     if kind == BROKER and not name:
         return "all brokers"
     return f"{next(word for word, number in KINDS.items() if number == kind)} {name}"

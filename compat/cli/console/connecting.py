@@ -37,7 +37,6 @@ class ConnectionSettingsError(Exception):
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
     add = parser.add_argument
     add(
         *_FILE_OPTIONS,
@@ -76,7 +75,6 @@ def address_of_profile(given: Sequence[str], environment: Mapping[str, str] = os
 
 
 def named_profile(given: Sequence[str]) -> str:
-    """The profile that these arguments name, or nothing."""
     for number, each in enumerate(given):
         name, equals, value = each.partition("=")
         if name == "--profile":

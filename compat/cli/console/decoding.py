@@ -56,8 +56,6 @@ class Decoded(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """What was said of keys or of values."""
-
     of_key: bool
     name: str
 
@@ -98,15 +96,12 @@ def decoder(name: str, registry: Decoder | None) -> Decoder:
 
 
 class Decoding:
-    """Decodes records of a topic."""
-
     def __init__(self, topic: str, key: Decoder | None, value: Decoder | None) -> None:
         self._topic = topic
         self._key = key
         self._value = value
 
     def decode(self, partition: int, record: Record) -> Decoded:
-        """A record, decoded where it is what was said."""
         internal = decoded_internal(self._topic, record)
         key, value = internal or (
             _with(self._key, record.key),

@@ -38,18 +38,14 @@ Step = str | int | None
 
 
 class Condition(NamedTuple):
-    """What a value of JSON has to fulfil."""
-
     path: tuple[Step, ...]
     fits: Callable[[Any], bool]
 
     def holds(self, value: Any) -> bool:
-        """Whether the path leads to a value that fits."""
         return any(self.fits(each) for each in _reached(value, self.path))
 
 
 def condition(text: str) -> Condition:
-    """For argparse."""
     found = _CONDITION.fullmatch(text.strip())
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not like .city=Oslo")
@@ -115,7 +111,6 @@ def _reached(value: Any, path: tuple[Step, ...]) -> Iterator[Any]:
 
 
 def matches(asked: argparse.Namespace, found: Decoded) -> bool:
-    """Whether the filters match a record."""
     if not (_found(asked.key, found.key) and _found(asked.value, found.value)):
         return False
     if asked.header is not None:

@@ -81,7 +81,6 @@ def as_json(found: Decoded) -> str:
 
 
 def as_raw(found: Decoded) -> bytes:
-    """The value, and the end of the line."""
     return _bytes(found.value) + b"\n"
 
 

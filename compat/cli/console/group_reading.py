@@ -47,8 +47,6 @@ NO_SUCH_GROUP = 69
 
 @dataclass(frozen=True)
 class Member:
-    """A member, and its partitions by topic."""
-
     member_id: str
     instance_id: str | None
     client_id: str
@@ -179,7 +177,6 @@ def committed(brokers: Brokers, name: str) -> dict[Place, int]:
 
 
 def owners(group: Group) -> dict[Place, str]:
-    """Which member has each partition."""
     return {
         (topic, index): member.member_id
         for member in group.members

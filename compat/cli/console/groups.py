@@ -297,7 +297,6 @@ def _as_object(name: str, group: Group, offsets: object) -> dict[str, object]:
 
 
 def _rows(brokers: Brokers, group: Group, offsets: dict[Place, int]) -> list[list[object]]:
-    """Of each partition with an offset or a member."""
     owned = owners(group)
     limits = _limits(brokers, {*offsets, *owned})
     return [
@@ -320,7 +319,6 @@ def _show_one(name: str, group: Group, *, members: bool) -> None:
 
 
 def _has_offsets(listed: Listed) -> bool:
-    """Whether its members commit offsets."""
     return listed.kind in (CLASSIC, CONSUMER, STREAMS)
 
 

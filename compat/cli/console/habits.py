@@ -90,7 +90,6 @@ def with_address(given: Sequence[str], environment: Mapping[str, str] = os.envir
 
 
 def view_named(name: str) -> str:
-    """The view that is called so, here or elsewhere."""
     plain = name.removeprefix("kafka-").removesuffix(".sh")
     return _VIEW_NAMES.get(plain, plain)
 

@@ -30,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Print what there is; return the exit status."""
     end = monotonic() + (asked.wait or 0)
     facts, problems = _look(brokers)
     while problems and monotonic() < end:
@@ -48,7 +47,6 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 
 def _look(brokers: Brokers) -> tuple[dict[str, Any], list[str]]:
-    """What there is, and what is wrong with it."""
     metadata = brokers.ask(MetadataRequest(topics=None), most=12)
     partitions = [each for topic in metadata.topics for each in topic.partitions]
     offline = sum(each.leader_id == _NO_LEADER for each in partitions)

@@ -45,8 +45,6 @@ _WORDS = ("amber", "bread", "cloud", "delta", "ember", "field", "grain", "house"
 
 
 class Moment(NamedTuple):
-    """What fields are made from."""
-
     number: int
     """Of the record, from 0 on."""
     random: Random
@@ -89,8 +87,6 @@ FIELDS: dict[str, tuple[str, Callable[[Moment, str], object]]] = {
 
 
 class Template:
-    """A text with fields."""
-
     def __init__(self, text: str) -> None:
         """Raises ArgumentTypeError for a field that there is not."""
         self.text = text
@@ -109,7 +105,6 @@ class Template:
         self._is_json = text.lstrip()[:1] in "{["
 
     def fill(self, moment: Moment) -> str:
-        """The text for one record."""
         return "".join(
             part if isinstance(part, str) else self._filled(*part, moment) for part in self._parts
         )
@@ -131,7 +126,6 @@ def _try(name: str, given: str) -> None:
 
 
 def template(text: str) -> Template:
-    """For argparse."""
     return Template(text)
 
 

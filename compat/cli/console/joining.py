@@ -54,8 +54,6 @@ class Rebalanced(Exception):
 
 
 class Membership:
-    """Of a group, for one topic."""
-
     def __init__(self, brokers: Brokers, group: str, topic: str) -> None:
         self._brokers = brokers
         self.group = group
@@ -164,7 +162,6 @@ class Membership:
             raise Rebalanced  # there are new partitions: the leader assigns them
 
     def committed(self) -> dict[Place, int]:
-        """What the group has committed."""
         return committed(self._brokers, self.group)
 
     def commit(self, offsets: Mapping[int, int]) -> None:

@@ -42,7 +42,6 @@ def with_output(command: Callable[[], int]) -> int:
 
 
 def fail(message: str, status: int = 1) -> int:
-    """Print an error message to standard error; return the exit status."""
     print(f"odradek: {one_line(message)}", file=sys.stderr)
     return status
 

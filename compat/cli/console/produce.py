@@ -94,7 +94,6 @@ class _Waiting:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything was read and taken."""
         return self._is_read and not self._records
 
     def read(self, records: Iterable[Placed]) -> None:
@@ -180,7 +179,6 @@ class Progress:
             raise ConsoleError(f"{self._path} is of an import to {topic}, not to {self._topic}")
 
     def left(self, records: Iterable[Placed]) -> Iterator[Placed]:
-        """Those that are not stored yet."""
         to_skip = self._lines
         for each in records:
             if each.source is None:
@@ -193,7 +191,6 @@ class Progress:
                 yield each
 
     def add(self, stored: Iterable[Placed]) -> None:
-        """These are stored, too."""
         for each in stored:
             if each.source is None:
                 self._lines += 1
@@ -225,7 +222,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_records(parser: argparse.ArgumentParser) -> None:
-    """What the records are."""
     add = parser.add_argument
     add("topic", help="its name")
     add("files", metavar="FILE", nargs="*", help="lines of these; standard input for - or none")
@@ -268,7 +264,6 @@ def _add_records(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_schemas(parser: argparse.ArgumentParser) -> None:
-    """Which schemas of a registry keys and values have."""
     add = parser.add_argument
     add("-r", "--registry", metavar="URL", help="of the schema registry; lines are JSON then")
     what = "register this one (.avsc, .proto, .json)"
@@ -280,7 +275,6 @@ def _add_schemas(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_sending(parser: argparse.ArgumentParser) -> None:
-    """How they are sent."""
     add = parser.add_argument
     add(
         *("-z", "--codec", "--compression-codec", "--compression"),
@@ -363,7 +357,6 @@ class Shown:
         self._text = ""
 
     def look(self) -> None:
-        """Show it, if it is time."""
         now = monotonic()
         if self._is_wanted and now - self._last >= self._every_s:
             count, self._last = sum(self._sender.sent.values()), now
@@ -373,7 +366,6 @@ class Shown:
             print(self._text, end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take the line away."""
         if self._text:
             print(f"\r{' ' * len(self._text)}\r", end="", file=sys.stderr)
             self._text = ""
@@ -456,8 +448,6 @@ def _create(brokers: Brokers, name: str, partitions: int) -> None:
 
 
 class _Generate(argparse.Action):
-    """N and a template."""
-
     def __call__(
         self,
         parser: argparse.ArgumentParser,
@@ -477,7 +467,6 @@ def _acks(text: str) -> str:
 
 
 def _rate(text: str) -> float:
-    """Records a second."""
     try:
         rate = float(text)
     except ValueError:

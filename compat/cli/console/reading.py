@@ -88,7 +88,6 @@ class Reader:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is left to read."""
         return not self._open()
 
     def _look_for_more(self) -> None:
@@ -106,7 +105,6 @@ class Reader:
             self.done |= {index: self._next[index] for index in indexes}
 
     def _open(self) -> list[int]:
-        """The partitions that are not yet read to their end."""
         if self._ends is None:
             return list(self._next)
         return [index for index, offset in self._next.items() if offset < self._ends[index]]

@@ -227,7 +227,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_which(parser: argparse.ArgumentParser) -> None:
-    """From where on, and up to where."""
     add = parser.add_argument
     add(
         "-p",
@@ -366,7 +365,6 @@ class Output:
             self._file.close()
 
     def write(self, found: Decoded) -> None:
-        """Write a record."""
         text = self._show(found)
         if self._file is not None:
             self._file.write(text if isinstance(text, bytes) else text.encode())
@@ -376,7 +374,6 @@ class Output:
             self.flush()
 
     def flush(self) -> None:
-        """Pass on what was written."""
         (self._file or sys.stdout).flush()
 
 

@@ -40,8 +40,6 @@ _SOON = (
 
 
 class Placed(NamedTuple):
-    """A record, and its partition if that is given."""
-
     record: NewRecord
     partition: int | None = None
     source: tuple[str, int, int] | None = None
@@ -57,8 +55,6 @@ class _Batch:
 
 @dataclass
 class Sender:
-    """Sends to one topic."""
-
     brokers: Brokers
     topic: str
     codec: int = 0

@@ -56,12 +56,10 @@ def objects(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict
 
 
 def print_json(value: object) -> None:
-    """Print one object, in a line."""
     print(json.dumps(value))
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[object]], *, as_json: bool) -> None:
-    """Print rows as a table, or each as an object."""
     if not as_json:
         print_table(heads, rows)
         return

@@ -44,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    """Look and print until Ctrl-C; return the exit status."""
     top = Top()
     number = 0
     while True:
@@ -62,8 +61,6 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
 
 @dataclass
 class GroupSample:
-    """A group at one moment."""
-
     state: str
     members: int
     assigned: object
@@ -73,8 +70,6 @@ class GroupSample:
 
 @dataclass
 class Sample:
-    """What is there at one moment."""
-
     ends: Mapping[Place, int]
     starts: Mapping[Place, int]
     no_leader: Mapping[str, int]
@@ -104,8 +99,6 @@ class Sample:
 
 @dataclass
 class Rows:
-    """The rows of a look."""
-
     topics: list[list[Any]]
     groups: list[list[Any]]
 
@@ -118,8 +111,6 @@ class Rows:
 
 
 class Top:
-    """Compares each look with the one before."""
-
     def __init__(self) -> None:
         self._before: Sample | None = None
         self._rebalances: dict[str, int] = {}
@@ -175,7 +166,6 @@ def _rate(count: int, sample: Sample, before: Sample | None) -> int:
 
 
 def _show(address: str, rows: Rows) -> None:
-    """Print the tables, as much as fits a terminal."""
     room = None
     if sys.stdout.isatty():
         room = max((shutil.get_terminal_size().lines - 6) // 2, 1)

@@ -262,7 +262,6 @@ def _empty(brokers: Brokers, names: Iterable[str], before: Position) -> None:
 
 
 def _records_of(name: str, offsets: Mapping[int, int]) -> DeleteRecordsRequest:
-    """Delete what is before an offset of each partition."""
     partition = DeleteRecordsRequest.Topic.Partition
     partitions = [partition(partition_index=each, offset=offsets[each]) for each in offsets]
     topics = [DeleteRecordsRequest.Topic(name=name, partitions=partitions)]

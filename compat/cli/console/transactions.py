@@ -64,8 +64,6 @@ _ENDED = ("Empty", "CompleteCommit", "CompleteAbort", "Dead")
 
 
 class Producer(NamedTuple):
-    """What a partition knows of a producer."""
-
     topic: str
     partition: int
     producer_id: int

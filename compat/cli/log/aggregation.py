@@ -61,7 +61,6 @@ _BY_CLIENT = frozenset(
 
 
 def about(event: Event) -> str:
-    """What an event is counted for."""
     if event.kind in ("refused", "fenced"):
         error = event.error.name if event.error is not None else ""
         return f"{event.client}: {event.api}, {error}"
@@ -72,8 +71,6 @@ def about(event: Event) -> str:
 
 @dataclass(slots=True)
 class _Kind:
-    """What is known of one kind in the current period."""
-
     since: float
     single_lines: int = 0
     """How many it had in this period; of a kind that goes on as many as may be."""
@@ -108,8 +105,6 @@ class _Kind:
 
 
 class Summing:
-    """Tells the first ones of each kind, and counts the others."""
-
     def __init__(self, one_by_one: int = ONE_BY_ONE) -> None:
         self._one_by_one = one_by_one
         self._kinds: dict[str, _Kind] = {}

@@ -52,8 +52,6 @@ _GONE = {
 
 @dataclass(slots=True)
 class _Round:
-    """What has happened to a group since its last rebalance."""
-
     moved: dict[str, list[str]] = field(default_factory=dict)
     """What members did -> their names."""
     since: float = 0.0
@@ -73,8 +71,6 @@ class _Round:
 
 
 class Rebalances:
-    """The rounds of all groups."""
-
     def __init__(self) -> None:
         self._rounds: dict[str, _Round] = {}
 
@@ -158,13 +154,11 @@ BROKER, SETTINGS, _LOG = "broker", "settings", "log"
 
 
 def as_text(said: Said) -> str:
-    """A line for people."""
     moment = datetime.fromtimestamp(said.time_ms / 1000)
     return f"{moment.isoformat(' ', 'milliseconds')}  {said.sentence}\n{said.trace}"
 
 
 def as_json(said: Said) -> str:
-    """A line for programs."""
     moment = datetime.fromtimestamp(said.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
     message = f"{said.sentence}\n{said.trace}" if said.trace else said.sentence
     entry = {"time": moment, "level": said.level, "kind": said.kind, "message": message}
@@ -172,8 +166,6 @@ def as_json(said: Said) -> str:
 
 
 class Digest:
-    """From events to the lines of the log."""
-
     def __init__(self, least: str = INFO) -> None:
         self._least = least
         self._rebalances = Rebalances()
@@ -196,13 +188,11 @@ class Digest:
             yield from self._summing.take(said, at, event)
 
     def due(self, at: float, now_ms: int) -> Iterator[Said]:
-        """Lines that are due because time has passed."""
         for each in self._rebalances.due(at, now_ms):
             yield from self.summed(each, at)
         yield from self._summing.due(at, now_ms)
 
     def end(self, at: float, now_ms: int) -> Iterator[Said]:
-        """The last lines, before the log ends."""
         return self._summing.all(at, now_ms)
 
 
@@ -232,7 +222,6 @@ class EventLog:
 
     @contextmanager
     def of_the_broker(self) -> Iterator[None]:
-        """Log what the broker logs of itself, too."""
         handler = LogHandler(self._put)
         broker_log.addHandler(handler)
         try:

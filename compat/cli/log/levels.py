@@ -73,7 +73,6 @@ class Said(NamedTuple):
 
 
 def level_of(kind: str, client: str = "") -> str:
-    """The level of an event."""
     if client == OWN_CLIENT and kind in ("connected", "closed"):
         return DEBUG
     if kind in _DEBUG:

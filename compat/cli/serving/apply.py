@@ -162,5 +162,4 @@ def address_of(options: argparse.Namespace, configs: Mapping[str, str]) -> dict[
 
 
 def _flat(given: list[list[str]] | None) -> list[str] | None:
-    """What was given with commas, or repeated."""
     return None if given is None else [each for some in given for each in some]

@@ -28,7 +28,6 @@ def add_check(commands: Any) -> None:
 
 
 def run_check(options: argparse.Namespace, serve: argparse.ArgumentParser) -> int:
-    """Say what is wrong, or what there is."""
     given = ["--file", options.path] if options.path else []
     if options.path and Path(options.path).suffix == ".properties":
         given = ["--no-file", "--properties", options.path]

@@ -33,7 +33,6 @@ _TRUE, _FALSE = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
 def add_settings(serve: argparse.ArgumentParser) -> None:
-    """Options that say what else is read."""
     serve.add_argument(
         "--file",
         metavar="FILE",

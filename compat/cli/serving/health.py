@@ -20,8 +20,6 @@ _PATHS = ("/health", "/healthz", "/ready")
 
 
 class Health:
-    """Serves until it is closed."""
-
     def __init__(self, kafka: Embedded, host: str, port: int) -> None:
         """Raises OSError when it cannot listen."""
         self._asking = ThreadPoolExecutor(1, "odradek-health")
@@ -39,7 +37,6 @@ class Health:
         self._thread.start()
 
     def look(self) -> tuple[int, dict[str, Any]]:
-        """The HTTP status, and the body."""
         try:
             facts = self._asking.submit(self._kafka.run, _facts).result(_WITHIN_S)
         except TookTooLong:
@@ -49,7 +46,6 @@ class Health:
         return 200, {"status": "ok", "bootstrap_servers": self._kafka.bootstrap_servers} | facts
 
     def close(self) -> None:
-        """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()

@@ -126,7 +126,6 @@ class _Translated:
         self.settings.not_obeyed[name] = why
 
     def _addresses(self, given: dict[str, str]) -> None:
-        """Those of listeners that are for clients."""
         listeners = list(self._for_clients(given, _LISTENERS))
         advertised = list(self._for_clients(given, _ADVERTISED))
         pairs = [pair.strip() for pair in given.pop(_PROTOCOLS, "").split(",") if ":" in pair]

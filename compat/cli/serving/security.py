@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # a broker's: other verbs do without
 
 
 def add_security(serve: argparse.ArgumentParser) -> None:
-    """Add the options."""
     serve.add_argument(
         "--security",
         metavar="PROTOCOL",

@@ -95,7 +95,6 @@ class ReadyFile:
         os.replace(beside, path)
 
     def remove(self) -> None:
-        """Take it away, if it is still there."""
         with suppress(FileNotFoundError):
             os.remove(self._path)
 
@@ -200,7 +199,6 @@ def show_ignored(cluster: Cluster, texts: Mapping[str, str]) -> None:
 def _of_no_listener(
     configs: Mapping[str, str], security: str | None, release: Release
 ) -> dict[str, str]:
-    """Configs of listeners that are not there."""
     prefixed = {name for name in configs if name.startswith(LISTENER_PREFIX)}
     if not prefixed:
         return {}
@@ -305,7 +303,6 @@ def _tell_settings(settings: Settings, done: list[str], log: EventLog) -> None:
 
 
 def _write_journal(emulator: Embedded, path: str) -> FileSink:
-    """Write every request and answer to a file."""
     from ....emulator.control.traffic.sink import FileSink
 
     names = emulator.run(lambda cluster: {each.id: each.name for each in cluster.topics})

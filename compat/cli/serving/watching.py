@@ -106,7 +106,6 @@ class Watch:
 
 
 def _later(before: Settings, settings: Settings) -> list[str]:
-    """What counts from the next start on."""
     names = sorted(before.options.keys() | settings.options.keys())
     found = [each for each in names if before.options.get(each) != settings.options.get(each)]
     if before.features != settings.features:

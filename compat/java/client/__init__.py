@@ -70,11 +70,9 @@ class JavaClients(JavaProcess):
         return self._make("producer", config)
 
     def consumer(self, config: Mapping[str, Any]) -> JavaThing:
-        """Make a consumer."""
         return self._make("consumer", config)
 
     def admin(self, config: Mapping[str, Any]) -> JavaThing:
-        """Make an admin client."""
         return self._make("admin", config)
 
     def tell(self, name: str, verb: str, **arguments: Any) -> dict[str, Any]:

@@ -18,8 +18,6 @@ PACKAGE = "org.apache.kafka.tools."
 
 
 class Ran(NamedTuple):
-    """How a tool ended, and what it printed."""
-
     status: int
     out: str
     err: str

@@ -30,8 +30,6 @@ class Refused(Exception):
 
 
 class Filled(NamedTuple):
-    """A message that Java has filled with values."""
-
     plain: bytes
     """Without unknown tagged fields."""
     tagged: bytes

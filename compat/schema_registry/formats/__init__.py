@@ -39,8 +39,6 @@ class Incompatibility(NamedTuple):
 
 
 class Schema(Protocol):
-    """A schema that was read."""
-
     @property
     def kind(self) -> str:
         """AVRO, JSON or PROTOBUF."""

@@ -39,8 +39,6 @@ _LOGICAL = {
 
 @dataclass(eq=False, slots=True)
 class Field:
-    """A field of a record."""
-
     name: str
     type: Type
     doc: str | None = None
@@ -77,13 +75,10 @@ class Type:
 
     @property
     def full(self) -> str:
-        """Namespace and name."""
         return f"{self.space}.{self.name}" if self.space else self.name
 
 
 class AvroSchema:
-    """A schema that was read."""
-
     kind = AVRO
 
     def __init__(self, root: Type, named: Mapping[str, str], outside: frozenset[str]) -> None:
@@ -322,7 +317,6 @@ def _words(type: Type) -> str:
 
 
 def _is_valid(type: Type, value: Any) -> bool:
-    """Whether a default fits its type."""
     if type.kind in ("string", "bytes", "enum", "fixed"):
         return isinstance(value, str)
     if type.kind in ("int", "long"):

@@ -49,7 +49,6 @@ class _Comparison:
         self._known: dict[tuple[int, int], Found] = {}
 
     def pair(self, reader: Type, writer: Type, path: tuple[str, ...]) -> Found:
-        """Why this reader cannot read that."""
         self._steps.take()
         key = (id(reader), id(writer))
         if key not in self._known:

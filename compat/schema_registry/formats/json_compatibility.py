@@ -218,7 +218,6 @@ class _Comparison:
             yield "UNIQUE_ITEMS_ADDED", ("uniqueItems",)
 
     def _tuple(self, was: Node, now: Node) -> Iterator[Reason]:
-        """Items that have a schema each, by their places."""
         before, items = (
             each.says["items"] if isinstance(each.says.get("items"), list) else []
             for each in (was, now)

@@ -27,8 +27,6 @@ _REFERENCES_MAX = 100
 
 
 class Node(NamedTuple):
-    """A schema: its sort, and what it says."""
-
     sort: str
     """"empty", "true", "false", "combined", "enum", "const", "not", or a type; "number" of both."""
     says: Any

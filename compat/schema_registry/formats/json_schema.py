@@ -15,8 +15,6 @@ from . import BadSchema, Exact, Incompatibility, written
 
 
 class JsonSchema:
-    """A schema that was read."""
-
     kind = JSON
 
     def __init__(self, root: Any, named: Mapping[str, Any]) -> None:

@@ -22,8 +22,6 @@ from .protobuf_text import text_of_file
 
 
 class ProtobufSchema:
-    """A file that was read."""
-
     kind = PROTOBUF
 
     def __init__(self, file: ast.File, others: Mapping[str, ast.File]) -> None:
@@ -34,7 +32,6 @@ class ProtobufSchema:
 
     @cached_property
     def names(self) -> Names:
-        """Those that it can use."""
         return Names(self.file, self.others)
 
     def normalized(self) -> str:

@@ -67,15 +67,12 @@ class _Side(NamedTuple):
     package: str
 
     def type(self, name: str, scope: Scope) -> tuple[str, Type] | None:
-        """The complete name of a type, and the type."""
         complete = self.names.resolve(name, scope, self.package)
         found = None if complete is None else self.names.type(complete)
         return None if complete is None or found is None else (complete, found)
 
 
 class _Place(NamedTuple):
-    """Where both are compared."""
-
     new: _Side
     old: _Side
     path: tuple[str, ...]
@@ -84,15 +81,12 @@ class _Place(NamedTuple):
     steps: Steps
 
     def at(self, *path: str) -> _Place:
-        """Further on."""
         return self._replace(path=(*self.path, *path))
 
     def within(self, name: str) -> _Place:
-        """In a message or an enum."""
         return self._replace(path=(*self.path, name), scope=(*self.scope, name))
 
     def because(self, kind: str) -> Found:
-        """That it is so here."""
         where = "#/" + "/".join(self.path)
         return [Incompatibility(kind, where, _TEXTS[kind].replace("{path}", where), frame=_FRAME)]
 

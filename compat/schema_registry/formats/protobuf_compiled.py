@@ -61,7 +61,6 @@ def compiled(file: ast.File, names: Names, name: str = DEFAULT_NAME) -> Any:
 
 
 def compiled_text(text: str, name: str) -> Any:
-    """The same of a text without references."""
     file = Parser().parse(text)
     return compiled(file, Names(file, {}), name)
 
@@ -75,7 +74,6 @@ class _Of:
         self.scope = scope
 
     def within(self, message: str) -> _Of:
-        """The same in a message."""
         return _Of(self.names, self.syntax, (*self.scope, message))
 
 

@@ -25,8 +25,6 @@ SCALARS = frozenset(
 
 
 class Type(NamedTuple):
-    """A message or an enum."""
-
     package: str
     is_enum: bool
     element: Any = None
@@ -36,7 +34,6 @@ class Type(NamedTuple):
 
 
 def of_kind(elements: Any, *kinds: type) -> list[Any]:
-    """The elements of these kinds, in order."""
     return [each for each in elements if isinstance(each, kinds)]
 
 
@@ -46,8 +43,6 @@ def package_of(file: ast.File) -> str:
 
 
 class Names:
-    """The names that a file can use."""
-
     def __init__(self, file: ast.File, others: Mapping[str, ast.File]) -> None:
         """`others`: those it refers to, and those that they refer to."""
         self.package = package_of(file)
@@ -63,7 +58,6 @@ class Names:
         return self._found(name, scope, self.type, package)
 
     def extension(self, name: str, scope: Scope) -> str | None:
-        """The same of an extension, as options have it."""
         return self._found(name, scope, self._extensions.get)
 
     def is_repeated(self, extension: str) -> bool | None:
@@ -72,7 +66,6 @@ class Names:
         return None if found is None else found.cardinality is ast.FieldCardinality.REPEATED
 
     def type(self, complete: str) -> Type | None:
-        """A type by its complete name."""
         found = self._types.get(complete)
         if found is None and (kind := kind_of_known(complete)) is not None:
             return Type(complete.rpartition(".")[0], kind == "enum")

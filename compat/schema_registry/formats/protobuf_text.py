@@ -30,7 +30,6 @@ def text_of_file(
 
 
 def type_of(field: Any) -> str:
-    """The type of a field, as it is written."""
     if isinstance(field, ast.MapField):
         return f"map<{field.key_type}, {field.value_type}>"
     return str(field.type)
@@ -220,7 +219,6 @@ class _Layout:
         ]
 
     def _options(self, options: list[ast.Option]) -> str:
-        """Those behind a field or a value."""
         written = [self._option(each) for each in self._in_order(options)]
         if not written:
             return ""

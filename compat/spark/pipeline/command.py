@@ -33,8 +33,6 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 @dataclass
 class Outcome:
-    """What a command has to say at its end."""
-
     result: Mapping[str, Any]
     """For --json."""
     lines: Sequence[str] = field(default_factory=list)
@@ -43,7 +41,6 @@ class Outcome:
 
 
 def run_command(options: argparse.Namespace, work: Callable[[], Outcome]) -> int:
-    """Do the work, print the summary, return the exit code."""
     try:
         outcome = work()
     except (PipelineError, PlaceError, ConsoleError, Unavailable, Damaged, Refused) as error:
@@ -66,7 +63,6 @@ def run_command(options: argparse.Namespace, work: Callable[[], Outcome]) -> int
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
-    """Add --json and --quiet."""
     group = parser.add_argument_group("output")
     group.add_argument("--json", action="store_true", help="the summary as one JSON object")
     group.add_argument("--quiet", action="store_true", help="no progress, also on a terminal")
@@ -129,7 +125,6 @@ def add_resume_options(parser: argparse.ArgumentParser, *, state: bool = True) -
 
 
 def add_topic_configs(parser: argparse._ActionsContainer) -> None:
-    """Add --topic-config."""
     parser.add_argument(
         "--topic-config",
         "--config",
@@ -142,7 +137,6 @@ def add_topic_configs(parser: argparse._ActionsContainer) -> None:
 
 
 def add_isolation(parser: argparse.ArgumentParser) -> None:
-    """Add --isolation."""
     parser.add_argument(
         "--isolation",
         choices=["read_committed", "read_uncommitted"],
@@ -153,7 +147,6 @@ def add_isolation(parser: argparse.ArgumentParser) -> None:
 
 
 def add_ranges(parser: argparse.ArgumentParser) -> None:
-    """Add offsets and times."""
     group = parser.add_argument_group(
         "range", "Partitions that the JSON of an offset leaves out are read whole."
     )

@@ -41,8 +41,6 @@ _PYTHON_ERROR = re.compile(r"[A-Za-z_]\w*(Error|Exception|Exit): ")
 
 
 class Engine(Protocol):
-    """Where tasks run."""
-
     name: str
 
     def start(self) -> None:

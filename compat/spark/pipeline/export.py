@@ -63,13 +63,11 @@ class NothingFrom:
 
     @property
     def text(self) -> str:
-        """The warning."""
         offset = "the offsets of --from-offset" if self.asked is None else f"offset {self.asked}"
         within = ", within the other bounds" if self.is_bounded else ""
         return f"warning: no partition has a record to export from {offset} on{within}"
 
     def as_json(self) -> dict[str, Any]:
-        """For --json."""
         return {"warning": "nothing from this offset", "from_offset": self.asked, "text": self.text}
 
 
@@ -130,7 +128,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def keys(text: str) -> tuple[str, ...]:
-    """Names of --partition-by."""
     found = tuple(each.strip() for each in text.split(","))
     if not set(found) <= set(KEYS) or len(set(found)) < len(found):
         raise argparse.ArgumentTypeError(f"not some of {', '.join(KEYS)}: {text!r}")
@@ -138,7 +135,6 @@ def keys(text: str) -> tuple[str, ...]:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command; return the exit code."""
     return run_command(options, lambda: export(options))
 
 
@@ -223,8 +219,6 @@ def _wanted(options: argparse.Namespace) -> Wanted:
 
 @dataclass(frozen=True)
 class _Target:
-    """Where the export goes."""
-
     out: Path
     format: str
     is_file: bool
@@ -249,7 +243,6 @@ class _Target:
 
     @property
     def partial(self) -> Path:
-        """What is written meanwhile."""
         return self.out.with_name(self.out.name + ".partial")
 
     @property
@@ -295,8 +288,6 @@ class _Target:
 
 @dataclass(frozen=True)
 class _Join:
-    """The task of making one file of several."""
-
     files: tuple[str, ...]
     target: str
     format: str
@@ -368,7 +359,6 @@ class _Export:
         return {"rows": rows, "bytes": sum(sizes), "files": names, "left_out": left_out}
 
     def _read(self, split: Split, left_out: list[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
-        """The records, and what is damaged, if that is to be left out."""
         if not isinstance(split, SegmentSplit):
             yield from split.read(self.wanted)
         elif self.skip_damage:
@@ -412,7 +402,6 @@ class _PartFiles:
         return names
 
     def discard(self) -> None:
-        """Remove what was not finished."""
         for folder, writer in self._writers.items():
             with suppress(OSError):  # a full disk: it cannot be completed, and need not be
                 writer.close()

@@ -55,8 +55,6 @@ def files_in(path: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class FileSplit:
-    """A part of a file."""
-
     path: str
     format: str
     part: Range
@@ -140,7 +138,6 @@ class FileSplit:
 
 
 def _mask(batch: pa.RecordBatch, wanted: Wanted) -> pa.Array:
-    """Which rows are wanted."""
     mask: Any = pa.array(np.ones(batch.num_rows, np.bool_))
     offset = batch["offset"]
     ms = batch["timestamp"].cast(pa.timestamp("ms", "UTC"), safe=False).cast(pa.int64())
@@ -164,8 +161,6 @@ def _mask(batch: pa.RecordBatch, wanted: Wanted) -> pa.Array:
 
 @dataclass(frozen=True)
 class Files:
-    """Files of one format, or of several."""
-
     text: str
     paths: tuple[tuple[str, str], ...]
     """Path and format of each."""
@@ -215,7 +210,6 @@ def _found(text: str, format: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _parts(path: str, format: str) -> Iterator[tuple[Range, int]]:
-    """The parts of a file, and about how large each is."""
     size = os.path.getsize(path)
     if format == "parquet":
         yield from _row_groups(path)

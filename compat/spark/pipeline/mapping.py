@@ -74,7 +74,6 @@ BY_NAME = Columns()
 
 
 def is_of_records(names: Collection[str]) -> bool:
-    """Whether these are the columns of records, and no others."""
     plain = {name.removesuffix(BASE64) for name in names}
     return "value" in plain and plain <= set(SCHEMA.names)
 

@@ -46,8 +46,6 @@ Run = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[int, Any]]]
 
 
 class Place(Protocol):
-    """Where records are."""
-
     text: str
     """As it was written."""
 
@@ -157,7 +155,6 @@ def _known_partitions(path: str) -> list[tuple[str, int]]:
 
 
 def _like(path: str, topic: str) -> str:
-    """A question, if the directory has a topic whose name is nearly the same."""
     names = {name for name, _, _ in list_partitions(path)}
     like = difflib.get_close_matches(topic, names, n=1)
     return f": did you mean {like[0]}?" if like else ""
@@ -184,7 +181,6 @@ def _end(segment: Segment) -> int:
 
 
 def with_outcomes(splits: Sequence[SegmentSplit], run: Run | None = None) -> list[SegmentSplit]:
-    """The splits with what became of their partitions' transactions."""
     directories = sorted({split.segment.directory for split in splits})
     found: dict[str, Outcomes] = {}
     for number, result in (run or in_process)(_outcomes_in, directories):

@@ -9,8 +9,6 @@ from typing import Any, Protocol
 
 
 class Progress(Protocol):
-    """What a command tells of its work."""
-
     def begin(self, what: str, total: int) -> None:
         """A part of the work begins: `total` bytes, or pieces."""
 
@@ -19,8 +17,6 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Nobody looks."""
-
     def begin(self, what: str, total: int) -> None: ...
 
     def advance(self, by: int) -> None: ...
@@ -42,7 +38,6 @@ class _Bar:
 
 @contextmanager
 def progress(quiet: bool = False) -> Iterator[Progress]:
-    """The progress of one command."""
     if quiet or not sys.stderr.isatty():
         yield Silent()
         return

@@ -19,14 +19,12 @@ class ProgressLine:
         self._width = 0
 
     def tell(self, text: str, done_bytes: int) -> None:
-        """How far it is; adds how fast that was."""
         now = time.monotonic()
         if self._is_on and now - self._shown_at >= _EVERY_S:
             self._shown_at = now
             self._show(f"{text}, {in_bytes(int(done_bytes / (now - self._began)))}/s")
 
     def clear(self) -> None:
-        """Remove the line."""
         if self._width:
             self._show("")
             sys.stderr.write("\r")

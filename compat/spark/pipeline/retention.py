@@ -61,7 +61,6 @@ class Oldest:
             self.join({topic: ms})
 
     def join(self, other: Mapping[str, int]) -> None:
-        """Add what another found."""
         for topic, ms in other.items():
             self.by_topic[topic] = min(ms, self.by_topic.get(topic, ms))
 
@@ -76,7 +75,6 @@ class Expired:
 
     @property
     def text(self) -> str:
-        """The warning."""
         kept = timedelta(milliseconds=self.retention_ms)
         return (
             f"warning: topic {self.topic} has records of {_moment(self.oldest_ms)} and keeps them "
@@ -85,7 +83,6 @@ class Expired:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """For --json."""
         return {"warning": "older than retention", **asdict(self)}
 
 
@@ -102,8 +99,6 @@ def expired(
 
 
 class Expiring(Protocol):
-    """What a command warns of."""
-
     @property
     def text(self) -> str:
         """One line."""

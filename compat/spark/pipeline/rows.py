@@ -93,8 +93,6 @@ Column: TypeAlias = "pa.Array | list[Any]"
 
 @dataclass(frozen=True)
 class Rows:
-    """Some rows of a file, one after the other."""
-
     count: int
     columns: Mapping[str, Column]
     as_json: Callable[[], list[bytes]]

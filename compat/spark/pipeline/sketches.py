@@ -36,8 +36,6 @@ def hashes(values: Iterable[bytes]) -> np.ndarray[tuple[int], np.dtype[np.uint64
 
 @dataclass
 class Distinct:
-    """How many different values there are."""
-
     exact: set[int] | None = field(default_factory=set)
     """Their hashes; None once they were too many."""
     registers: bytes = b""
@@ -47,7 +45,6 @@ class Distinct:
         self._add(hashes(values))
 
     def join(self, other: Distinct) -> None:
-        """Add those of another one."""
         if other.exact is not None:
             self._add(np.fromiter(other.exact, np.uint64, len(other.exact)))
             return
@@ -62,7 +59,6 @@ class Distinct:
 
     @property
     def count(self) -> int:
-        """How many."""
         if self.exact is not None:
             return len(self.exact)
         registers = np.frombuffer(self.registers, np.uint8)
@@ -116,7 +112,6 @@ class Frequent:
         self._reduce()
 
     def join(self, other: Frequent) -> None:
-        """Add those of another one."""
         for name, count in other.counts.items():
             self.counts[name] = self.counts.get(name, 0) + count
         self.total += other.total

@@ -23,8 +23,6 @@ Bounds = tuple[int | None, int | None]
 
 
 class Split(Protocol):
-    """One piece of a place."""
-
     @property
     def name(self) -> str:
         """What people call it."""
@@ -67,7 +65,6 @@ class Offsets:
 
 
 def narrowed(wanted: Wanted, start: int | None, end: int | None) -> Wanted:
-    """What is wanted, within these offsets."""
     starts = [each for each in (wanted.start_offset, start) if each is not None]
     ends = [each for each in (wanted.end_offset, end) if each is not None]
     return replace(

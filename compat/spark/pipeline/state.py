@@ -27,8 +27,6 @@ _START = b'{"asked": '
 
 @dataclass(frozen=True)
 class Noted:
-    """What a state file has."""
-
     asked: Mapping[str, Any]
     plan: Any
     done: dict[int, Any]
@@ -115,7 +113,6 @@ class State:
 
     @property
     def noted(self) -> Noted:
-        """What the file has now."""
         return Noted(self._asked, self.plan, self.done)
 
     def begin(self, plan: Any) -> None:

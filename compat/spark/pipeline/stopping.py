@@ -13,8 +13,6 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Whether to stop."""
-
     def __init__(self) -> None:
         self.asked = threading.Event()
 

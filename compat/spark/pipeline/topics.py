@@ -28,8 +28,6 @@ ROW_BYTES = 200
 
 @dataclass(frozen=True)
 class TopicSplit:
-    """A range of offsets of one partition."""
-
     addresses: str
     topic: str
     partition: int
@@ -62,8 +60,6 @@ class TopicSplit:
 
 @dataclass(frozen=True)
 class Topics:
-    """Topics of a Kafka."""
-
     text: str
     addresses: str
     topic: str | None = None

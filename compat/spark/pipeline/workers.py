@@ -66,7 +66,6 @@ class Workers:
             raise
 
     def close(self) -> None:
-        """End the processes."""
         for process in self._processes:
             process.kill()
         for process in self._processes:
@@ -116,7 +115,6 @@ def _feed(
 
 
 def serve() -> None:
-    """Be a worker."""
     pieces = sys.stdin.buffer
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

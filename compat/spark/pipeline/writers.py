@@ -27,8 +27,6 @@ _BINARY = ("key", "value")
 
 
 class Writer(Protocol):
-    """Writes one file."""
-
     def write(self, batch: pa.RecordBatch) -> None:
         """Add records."""
 

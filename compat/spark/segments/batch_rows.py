@@ -139,7 +139,6 @@ class _Reader:
     next_offset: int = 0
 
     def read(self) -> Iterator[_Batches]:
-        """The wanted batches of each run."""
         segment, end = self.segment, self.wanted.end_offset
         start = max(self.wanted.start_offset or 0, segment.log_start)
         with FileSource(segment.path, segment.size) as source:

@@ -142,7 +142,6 @@ class ColumnarDecoder:
         self._batches = self._rows = self._header_rows = 0
 
     def add(self, index: int) -> None:
-        """As Decoder."""
         begin, codec = self._begins[index], self._codecs[index]
         covered = self._view[begin : self._ends[index]]
         if crc32c(covered) != self._crcs[index]:
@@ -189,7 +188,6 @@ class ColumnarDecoder:
         self._scratch.data[self.size : end] = payload
 
     def contents(self) -> ColumnarContents:
-        """As Decoder."""
         return ColumnarContents(
             self._heads[: self._batches],
             self._scratch.data if self._is_packed else self._view,
@@ -221,15 +219,12 @@ class ColumnarContents:
         self._headers = headers
 
     def keys(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         return _taken(self._data, self._records, _KEY, rows)
 
     def values(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         return _taken(self._data, self._records, _VALUE, rows)
 
     def headers(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         counts = self._records[:, _HEADER_COUNT]
         if not len(self._headers):
             return pa.nulls(len(counts) if rows is None else len(rows), HEADERS)

@@ -57,15 +57,12 @@ class ScalarContents:
         self.timestamps = np.array([record.timestamp for record in self._records], np.int64)
 
     def keys(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         return _taken(pa.array([record.key for record in self._records], pa.binary()), rows)
 
     def values(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         return _taken(pa.array([record.value for record in self._records], pa.binary()), rows)
 
     def headers(self, rows: Rows | None) -> pa.Array:
-        """As Contents."""
         found = [
             [{"key": _text(key), "value": value} for key, value in record.headers] or None
             for record in self._records
@@ -101,7 +98,6 @@ class ScalarDecoder:
         self._batches: list[list[Record]] = []
 
     def add(self, index: int) -> None:
-        """As Decoder."""
         header = header_of(self._heads, index)
         at = int(self._heads["position"][index]) - self._run.position
         if self._is_checked and not is_intact(self._run.buffer, at, header):
@@ -111,7 +107,6 @@ class ScalarDecoder:
         self._batches.append(records)
 
     def contents(self) -> ScalarContents:
-        """As Decoder."""
         return ScalarContents(self._batches)
 
 

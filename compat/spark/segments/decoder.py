@@ -157,7 +157,6 @@ def batch_heads(segment: Segment, on_damage: OnDamage | None = None) -> Heads:
 
 
 def _is_outside(segment: Segment, wanted: Wanted) -> bool:
-    """Whether the whole segment is outside the wanted offsets."""
     start = max(wanted.start_offset or 0, segment.log_start)
     if segment.next_base is not None and segment.next_base <= start:
         return True

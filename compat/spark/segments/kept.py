@@ -28,14 +28,11 @@ class Kept:
     """Lost offsets that repairs have recorded."""
 
     def missing(self, first: int, after: int) -> tuple[int, int] | None:
-        """What is missed of these offsets, if anything is."""
         first = after_gaps(list(self.repaired), first)
         return (first, after) if first < after else None
 
 
 class KeptOffsets:
-    """What a data directory says of its segments. It is read when it is needed."""
-
     def __init__(self, path: str) -> None:
         # Here, because tasks import this module too, and need no broker.
         from ....emulator.metadata.topic_repair import KnownTopics

@@ -180,7 +180,6 @@ class _Partition:
     naming: Naming
 
     def segments(self) -> Iterator[Segment]:
-        """Its segments, in order."""
         with os.scandir(self.path) as entries:
             logs = sorted(
                 (base, entry.path, entry.stat().st_size)

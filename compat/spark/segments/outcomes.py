@@ -96,8 +96,6 @@ class Outcomes:
 
 @dataclass
 class TransactionWalk:
-    """The transactions met so far."""
-
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
     indexed: dict[tuple[int, int | None], int] = field(default_factory=dict)
@@ -166,7 +164,6 @@ def _indexed(segment: Segment) -> dict[tuple[int, int | None], int]:
 
 
 def outcomes_in(buffer: Buffer) -> Outcomes:
-    """The transactions in these batches alone."""
     walk = TransactionWalk()
     for run in runs(BytesSource(buffer)):
         walk.add(run)

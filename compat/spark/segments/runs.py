@@ -58,19 +58,15 @@ _FIELDS: Final = np.arange(HEADER_SIZE)
 
 
 def last_offsets(heads: Heads) -> npt.NDArray[np.int64]:
-    """The last offset of each batch."""
     last: npt.NDArray[np.int64] = heads["base_offset"] + heads["last_offset_delta"]
     return last
 
 
 def header_of(heads: Heads, index: int) -> BatchHeader:
-    """One of the headers."""
     return BatchHeader(*heads[index].tolist()[1:])
 
 
 class Source(Protocol):
-    """Bytes that are read at positions."""
-
     size: int
 
     def read(self, position: int, size: int) -> memoryview:
@@ -106,8 +102,6 @@ class FileSource:
 
 
 class BytesSource:
-    """A buffer as it is."""
-
     def __init__(self, buffer: bytes | bytearray | memoryview) -> None:
         self._view = memoryview(buffer).cast("B")
         self.size = len(self._view)

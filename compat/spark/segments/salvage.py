@@ -29,7 +29,6 @@ class _File:
         return data
 
     def close(self) -> None:
-        """Close it."""
         os.close(self._fd)
 
 

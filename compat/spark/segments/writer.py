@@ -98,7 +98,6 @@ class Staged:
         return naming_of(self.naming).directory(self.topic, self.partition)
 
     def discard(self) -> None:
-        """Remove the files."""
         shutil.rmtree(self.path, ignore_errors=True)
 
 

@@ -54,16 +54,13 @@ class Job:
 
     @property
     def staging(self) -> str:
-        """Where its tasks write."""
         return os.path.join(self.path, f"odradek-0.{self.id}{DELETE}")
 
     def discard(self) -> None:
-        """Remove what its tasks have written."""
         shutil.rmtree(self.staging, ignore_errors=True)
 
 
 def partition_counts(path: str) -> dict[str, int]:
-    """How many partitions each topic of a data directory has."""
     counts: dict[str, int] = {}
     if os.path.isdir(path):
         naming = NAMINGS[naming_in(path)]

@@ -33,25 +33,21 @@ class OdradekSource(api.DataSource):  # type: ignore[misc]
         return schema_for(self.options)
 
     def reader(self, schema: StructType) -> BatchReader:
-        """Read once."""
         from .building import batch_reader
 
         return batch_reader(self.options, schema)
 
     def streamReader(self, schema: StructType) -> StreamReader:
-        """Read what is added."""
         from .building import stream_reader
 
         return stream_reader(self.options, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> BatchWriter:
-        """Write once."""
         from .building import batch_writer
 
         return batch_writer(self.options, schema, overwrite)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> Any:
-        """Write each batch of a stream."""
         from .building import stream_writer
 
         return stream_writer(self.options, schema, overwrite)

@@ -33,8 +33,6 @@ from .topics import TopicPartition, Topics
 
 @dataclass(frozen=True)
 class PartitionNow:
-    """One partition as it was found."""
-
     segments: tuple[Segment, ...]
     start: int
     """The log start offset."""
@@ -56,8 +54,6 @@ Now: TypeAlias = dict[TopicPartition, PartitionNow]
 
 
 class Layout:
-    """The selected partitions of a directory."""
-
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         self._committed = options.isolation == "read_committed"

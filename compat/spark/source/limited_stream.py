@@ -21,12 +21,10 @@ class LimitedStreamReader(StreamReader, SupportsTriggerAvailableNow):  # type: i
     _target: Positions | None = None
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """The limit of one batch."""
         most = self._options.offsets_max
         return ReadAllAvailable() if most is None else ReadMaxRows(most)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What is added from now on is not read in this run."""
         self._target = {key: found.end for key, found in self._layout.now().items()}
 
     def latestOffset(self, start: Offsets, limit: ReadLimit) -> Offsets:  # type: ignore[override]

@@ -57,7 +57,6 @@ def as_json(positions: Positions) -> Offsets:
 
 
 def from_json(offsets: Offsets) -> Positions:
-    """Read that form."""
     return {
         (topic, int(partition)): offset
         for topic, partitions in offsets.items()
@@ -132,7 +131,6 @@ def offset_at(found: PartitionNow, timestamp: int) -> int | None:
 
 
 def _batches_since(segment: Segment, timestamp: int) -> Iterator[tuple[int, int]]:
-    """The ranges of offsets of the batches that hold a record so late."""
     with FileSource(segment.path, segment.size) as source:
         for run in runs(source, heads_only=True):
             (late,) = np.nonzero(run.heads["max_timestamp"] >= timestamp)

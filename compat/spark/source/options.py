@@ -98,8 +98,6 @@ class Limit:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """What a reader was asked for."""
-
     path: str
     selection: Selection
     columns: tuple[str, ...]
@@ -125,8 +123,6 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class WriteOptions:
-    """What a writer was asked for."""
-
     path: str
     topic: str | None = None
     """Of all records, whatever their column says."""
@@ -169,7 +165,6 @@ class _Given:
         return None if value is None else self._read(name, value, _offsets)
 
     def names(self, name: str) -> tuple[str, ...]:
-        """A comma-separated list."""
         parts = (part.strip() for part in self.values.get(name, "").split(","))
         return tuple(part for part in parts if part)
 

@@ -45,7 +45,6 @@ class Piece:
 
     @property
     def start(self) -> int:
-        """The first offset."""
         return self.wanted.start_offset or 0
 
     @property
@@ -87,7 +86,6 @@ class Piece:
             json.dump([vars(each) for each in left_out], file)
 
     def _read_elsewhere(self) -> Iterator[pa.RecordBatch]:
-        """Read the range from the segments that are there now."""
         try:
             segments = list_segments(self.segment.directory)
         except PlaceError:
@@ -167,7 +165,6 @@ def _of_partition(
 def _checked(
     key: TopicPartition, there: PartitionNow, start: int, end: int, options: ReadOptions
 ) -> tuple[int, int]:
-    """The part of a range that is there."""
     if start < there.start:
         _report(key, f"offset {start} is asked for, but the log begins at {there.start}", options)
     if max(start, end) > there.log_end:
@@ -191,7 +188,6 @@ def _lost(where: str, what: str) -> str:
 
 
 def _split(found: list[Piece], least: int) -> list[Piece]:
-    """Split the pieces, by offsets, into at least so many."""
     total = sum(piece.end - piece.start for piece in found)
     if len(found) >= least or not total:
         return found

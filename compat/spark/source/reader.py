@@ -74,17 +74,14 @@ def is_kept(each: Any) -> bool:
 
 
 def says_anything(each: Any) -> bool:
-    """Whether a filter leaves anything out."""
     return is_kept(each) or narrowed([each]) != Narrowing()
 
 
 def shown(each: Any) -> str:
-    """A filter as Spark writes it."""
     return f"{type(each).__name__}({'.'.join(each.attribute)},{each.value})"
 
 
 def narrowed(filters: Iterable[Any]) -> Narrowing:
-    """What all of these filters leave."""
     left = Narrowing()
     for each in filters:
         kind = type(each).__name__
@@ -163,8 +160,6 @@ def _task(piece: Piece) -> dict[str, object]:
 
 
 class PieceOfInput(InputPartition):  # type: ignore[misc]
-    """What one task reads."""
-
     def __init__(self, piece: Piece) -> None:
         super().__init__(piece)
 
@@ -195,7 +190,6 @@ class BatchReader(DataSourceReader):  # type: ignore[misc]
         self._wanted = wanted_by(options)
 
     def partitions(self) -> list[InputPartition]:
-        """Plan the tasks."""
         now = Layout(self._options).now()
         starts, ends = starting(now, self._options), ending(now, self._options)
         kept = KeptOffsets(data_directory_of(self._options.path))
@@ -218,7 +212,6 @@ class FilteringReader(BatchReader):
     """
 
     def pushFilters(self, filters: list[Any]) -> list[Any]:
-        """Take note of what can be skipped."""
         self._narrowing = narrowed(filters)
         self._wanted = replace(
             self._wanted,

@@ -51,8 +51,6 @@ def check_columns(types: Mapping[str, str], options: WriteOptions) -> None:
 
 
 class Stage:
-    """The segments of one task."""
-
     def __init__(
         self, root: str, options: WriteOptions, counts: Mapping[str, int], turn: int = 0
     ) -> None:
@@ -71,11 +69,9 @@ class Stage:
             self._write_topic(topic, rows)
 
     def finish(self) -> list[Staged]:
-        """Complete the segments."""
         return [writer.stage() for _, writer in sorted(self._writers.items())]
 
     def abort(self) -> None:
-        """Remove all of it."""
         for writer in self._writers.values():
             writer.abort()
 

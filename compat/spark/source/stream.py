@@ -41,7 +41,6 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         return as_json(self._first_start(self._layout.now()))
 
     def latestOffset(self) -> Offsets:
-        """Where the next batch ends."""
         now = self._layout.now()
         at = self._first_start(now) if self._at is None else self._at
         self._asked += 1
@@ -93,7 +92,6 @@ class StreamReader(DataSourceStreamReader):  # type: ignore[misc]
         return self._initial
 
     def _end_of_batch(self, at: Positions, now: Now, most: int | None) -> Positions:
-        """The end of the batch that starts at these positions."""
         ends = {key: found.end for key, found in now.items()}
         for key, position in at.items():
             if key in now and ends[key] < position <= now[key].log_end:

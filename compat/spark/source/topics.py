@@ -33,8 +33,6 @@ def naming_in(path: str) -> str:
 
 
 class Topics:
-    """The topics of one directory."""
-
     def __init__(self, path: str) -> None:
         naming = NAMINGS[naming_in(path)]
         self._home = Path(path, naming.directory(CLUSTER_METADATA, 0))

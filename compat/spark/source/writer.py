@@ -35,8 +35,6 @@ class Written(api.WriterCommitMessage):  # type: ignore[misc]
 
 
 class _Writer:
-    """What the writers of batches and of streams have in common."""
-
     def __init__(self, options: WriteOptions, types: Mapping[str, str]) -> None:
         check_columns(types, options)
         self._options = options
@@ -72,11 +70,9 @@ class BatchWriter(_Writer, api.DataSourceArrowWriter):  # type: ignore[misc]
         return self._stage(iterator, self._job)
 
     def commit(self, messages: list[Written | None]) -> None:
-        """Make what all tasks have staged visible."""
         self._commit(messages)
 
     def abort(self, messages: list[Written | None]) -> None:
-        """Leave nothing."""
         self._job.discard()
 
 

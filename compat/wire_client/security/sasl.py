@@ -29,7 +29,6 @@ Exchange = Generator[bytes, bytes, None]
 
 
 def exchange(security: ClientSecurity) -> Exchange:
-    """The log-in of the user."""
     if security.mechanism == "PLAIN":
         return _plain(security)
     if security.mechanism == "OAUTHBEARER":

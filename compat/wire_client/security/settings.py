@@ -85,12 +85,10 @@ class ClientSecurity:
 
     @property
     def has_tls(self) -> bool:
-        """Whether connections are encrypted."""
         return self.protocol.endswith("SSL")
 
     @property
     def has_login(self) -> bool:
-        """Whether a user logs in by SASL."""
         return self.protocol.startswith("SASL")
 
     @classmethod
@@ -137,7 +135,6 @@ def _protocol(given: Mapping[str, str]) -> str:
 
 
 def _login(given: Mapping[str, str], protocol: str) -> dict[str, str]:
-    """Mechanism, and user and password, or token."""
     mechanism = given.get("sasl.mechanism", given.get("sasl.mechanisms", "")).strip().upper()
     if not protocol.startswith("SASL"):
         if mechanism:
@@ -162,7 +159,6 @@ def _login(given: Mapping[str, str], protocol: str) -> dict[str, str]:
 
 
 def _jaas(text: str) -> dict[str, str]:
-    """The options of the first login module."""
     if not text.strip():
         return {}
     found = {
@@ -198,7 +194,6 @@ def _pem(given: Mapping[str, str], name: str) -> Pem:
 
 
 def _store(given: Mapping[str, str], store: str, inline: str) -> Pem:
-    """A truststore or keystore of Kafka, if it is of PEM."""
     found = Pem(given.get(f"ssl.{store}.location", ""), given.get(f"ssl.{store}.{inline}", ""))
     kind = given.get(f"ssl.{store}.type", "PEM" if _is_pem(found) else "JKS").strip().upper()
     if found and kind != "PEM":

@@ -32,7 +32,6 @@ def context(security: ClientSecurity) -> ssl.SSLContext:
 
 
 def problem(error: ssl.SSLError, host: str) -> str:
-    """What a handshake that failed means for the user."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return (
             f"the certificate of {host} is not trusted: {error.verify_message}; ssl.ca.location "

@@ -25,7 +25,7 @@ def watched(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Directory, 
 def test_each_operation_is_told(watched: tuple[Directory, Watch]) -> None:
     directory, watch = watched
     told: Told = []
-    watch.told = lambda operation, path, size: told.append((operation, Path(path).name))
+    watch.observer = lambda operation, path, size: told.append((operation, Path(path).name))
     directory.make()
     file = directory.file("a")
     file.create()
@@ -69,7 +69,7 @@ def test_what_is_raised_is_not_done(watched: tuple[Directory, Watch]) -> None:
     def fails(operation: str, path: str, size: int) -> None:
         raise OSError(errno.ENOSPC, operation, path)
 
-    watch.told = fails
+    watch.observer = fails
     for action in (
         lambda: file.write(b"abc", 0),
         lambda: file.truncate(0),
@@ -79,7 +79,7 @@ def test_what_is_raised_is_not_done(watched: tuple[Directory, Watch]) -> None:
     ):
         with pytest.raises(OSError, match=r"write|rename|delete|create"):
             action()
-    watch.told = None
+    watch.observer = None
     assert directory.files() == {"a": 0}
     assert directory.directories() == []
 
@@ -95,8 +95,8 @@ def test_a_torn_write_leaves_its_beginning(watched: tuple[Directory, Watch]) -> 
         torn.keep = size - 1
         raise torn
 
-    watch.told = tears
+    watch.observer = tears
     with pytest.raises(Torn):
         file.write(b"abc", 0)
-    watch.told = None
+    watch.observer = None
     assert bytes(directory.read_bytes("a")) == b"ab"

@@ -52,14 +52,14 @@ def killed_after(path: Path, changes: int) -> bool:
     left = changes
     directory = Directory(path)
 
-    def told(operation: str, name: str, size: int) -> None:
+    def observe(operation: str, name: str, size: int) -> None:
         nonlocal left
         if operation in CHANGES and "t-0" in name:
             left -= 1
             if left < 0:
                 raise Killed
 
-    directory.descriptors.watch.told = told
+    directory.descriptors.watch.observer = observe
     try:
         repair(directory, config=CONFIG)
     except Killed:

@@ -177,11 +177,9 @@ class AbortedCheck:
         self._wrong = wrong
 
     def data_batch(self, header: BatchHeader) -> None:
-        """The next transactional data batch."""
         self._open.setdefault(header.producer_id, header.base_offset)
 
     def marker(self, header: BatchHeader, marker: Marker) -> None:
-        """The next marker."""
         first = self._open.pop(header.producer_id, None)
         if marker.commit:
             return
@@ -262,7 +260,6 @@ class SegmentTask:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return f"{self.topic}-{self.partition}, segment {self.base_offset}"
 
     @property
@@ -329,7 +326,6 @@ class BatchChecks:
             self._producer(position, header, chunk, at, aborted)
 
     def finish(self) -> None:
-        """No more batches come."""
         self._epochs.settle()
         self.summary.epochs = self._epochs.starts[:EPOCHS_MAX]
         raised = self._epochs.raised
@@ -387,7 +383,6 @@ class BatchChecks:
 
 
 def span(ms: int) -> str:
-    """A time for people."""
     for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000)):
         if ms >= size:
             return f"{ms / size:.4g} {unit}"

@@ -55,7 +55,6 @@ def _work(
 
 
 def _why_not(place: str) -> str:
-    """Why a path cannot be audited."""
     if os.path.isfile(place):
         return f"{place} is no segment: audit takes a data directory, or a part of one"
     if os.path.isdir(place):

@@ -50,8 +50,6 @@ _OWN_FILES = (*_CHECKPOINTS, META_PROPERTIES, CLEAN_SHUTDOWN, LOCK, _BOOTSTRAP)
 
 @dataclass
 class DirectoryFacts:
-    """What a data directory says of its partitions."""
-
     path: str
     naming: Naming
     is_whole: bool
@@ -66,7 +64,6 @@ class DirectoryFacts:
     """By checkpoint file."""
 
     def of(self, key: TopicPartition) -> PartitionFacts:
-        """What it says of one partition."""
         return PartitionFacts(
             recovery_point=self.offsets.get(RECOVERY_POINTS, {}).get(key),
             log_start=self.offsets.get(LOG_STARTS, {}).get(key),
@@ -222,7 +219,6 @@ def _check_topics(
     partitions: Mapping[TopicPartition, str],
     findings: Findings,
 ) -> None:
-    """Compare the partitions with the topics that the metadata log knows."""
     try:
         ids = _topics_of_cluster(directory, facts.naming)
     except (LogDirectoryError, Refused, WireError, CheckpointError) as error:

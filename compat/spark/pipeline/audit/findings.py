@@ -19,8 +19,6 @@ _NUMBER = re.compile(r"\d[\d.,e+]*( (?=(ms|s|min|h|d)\b)\w+)?")
 
 
 class Finding(NamedTuple):
-    """One thing that an audit found."""
-
     partition: str
     """The partition's directory, "topic-0"; "" for what belongs to no partition."""
     file: str
@@ -106,7 +104,6 @@ class Findings:
         byte: int | None = None,
         offset: int | None = None,
     ) -> None:
-        """Add a remark."""
         name = self.file if file is None else file
         self.add(Finding(self.partition, name, what, byte, offset, is_damage=False))
 
@@ -120,7 +117,6 @@ class Findings:
             self.found.append(finding)
 
     def join(self, other: Findings) -> None:
-        """Add those of another place."""
         self.found += other.found
         self.damages += other.damages
         self.remarks += other.remarks

@@ -82,7 +82,6 @@ class Policies:
         return None if policies is None else COMPACT in policies[-1]
 
     def was_to_compact(self, topic: str) -> bool:
-        """Whether the metadata log has that the topic was to be compacted once."""
         return any(COMPACT in policy for policy in self._policies.get(topic, []))
 
     @cached_property
@@ -114,7 +113,6 @@ class MissingOffsets:
         """Entries of transaction indexes whose markers are not there."""
 
     def take(self, segment: SegmentSummary) -> None:
-        """Note what is missing between the batches of the next segment."""
         gaps = segment.gaps
         if gaps is None:
             return
@@ -127,7 +125,6 @@ class MissingOffsets:
             self._inside.append((segment.name, gaps.count, lost))
 
     def take_end(self, finding: Finding) -> None:
-        """Note what is missing between the last segment and the next one."""
         self._at_ends.append(finding)
 
     def tell(self, findings: Findings) -> None:

@@ -121,8 +121,6 @@ more are counted only."""
 
 @dataclass
 class Audit:
-    """What was found."""
-
     place: str
     findings: list[Finding] = field(default_factory=list)
     partitions: list[PartitionSummary] = field(default_factory=list)
@@ -133,7 +131,6 @@ class Audit:
     _kinds: dict[tuple[bool, str], int] = field(default_factory=dict)
 
     def add(self, found: Findings) -> None:
-        """Add findings."""
         self.damages += found.damages
         self.remarks += found.remarks
         for each in found.found:
@@ -178,7 +175,6 @@ class _Join:
             self._after[key] = number
 
     def take(self, number: int, task: SegmentTask, summary: SegmentSummary) -> None:
-        """Join what can be joined now."""
         key = task.topic, task.partition
         self._waiting[number] = summary
         while (ready := self._waiting.pop(self._next[key], None)) is not None:

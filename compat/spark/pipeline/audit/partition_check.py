@@ -109,7 +109,6 @@ class PartitionFold:
         self._ends_torn = False
 
     def add(self, segment: SegmentSummary) -> None:
-        """Join the next segment."""
         summary = self.summary
         if not self.is_part:
             self._check_snapshot(segment.task.base_offset)

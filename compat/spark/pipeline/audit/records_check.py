@@ -54,7 +54,6 @@ class RecordsSummary:
         self.keys.add(*counted(key))
 
     def join(self, other: RecordsSummary) -> None:
-        """Add those of another piece."""
         self.records += other.records
         self.without_key += other.without_key
         self.size += other.size

@@ -89,7 +89,6 @@ class OffsetIndexCheck:
         self._advance()
 
     def batch(self, position: int, header: BatchHeader) -> None:
-        """The next batch of the segment."""
         while position >= self._position:
             if position > self._position:
                 self._is_wrong(f"no batch begins at byte {self._position} of the log")
@@ -106,7 +105,6 @@ class OffsetIndexCheck:
             self._end_last()
 
     def end(self) -> None:
-        """No more batches come."""
         self._end_last()
         if self._position != _NONE[0]:
             self._is_wrong(f"no batch begins at byte {self._position} of the log")
@@ -147,7 +145,6 @@ class TimeIndexCheck:
         self._advance()
 
     def batch(self, header: BatchHeader) -> None:
-        """The next batch of the segment."""
         if header[8] > self._latest:  # max_timestamp; by index, for this runs for every batch
             self._latest = header[8]
         last = header[0] + header[6] - self._base
@@ -158,7 +155,6 @@ class TimeIndexCheck:
             self._advance()
 
     def end(self) -> None:
-        """No more batches come."""
         if self._offset != _NONE[1]:
             self._is_wrong(f"there is no offset {self._base + self._offset} in the log")
         elif self._is_final and self._last_time != self._latest >= 0:

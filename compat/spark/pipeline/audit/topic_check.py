@@ -42,7 +42,6 @@ class TopicTask:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return f"{self.topic}-{self.partition}"
 
 
@@ -84,7 +83,6 @@ class _TopicCheck:
         self._wanted = Wanted(columns=COLUMNS, isolation="read_uncommitted")
 
     def take(self, data: memoryview) -> None:
-        """The next batches, whole ones."""
         wrong: list[int] = []
         for at, header in self._headers(data):
             wrong += [] if self._batch(data, at, header) else [at]
@@ -123,7 +121,6 @@ class _TopicCheck:
         return True
 
     def finish(self, task: TopicTask) -> TopicSummary:
-        """All was fetched."""
         summary, producers = self.summary, self.summary.producers
         self.checks.finish()
         if self.gap is not None:

@@ -139,5 +139,4 @@ class Cluster:
         return nodes
 
     def ask_any(self, request: Request, *, most: int | None = None) -> Any:
-        """Ask any broker, once."""
         return self.brokers.ask(request, most=most)

@@ -64,7 +64,6 @@ class Fetched:
 
     @property
     def place(self) -> Place:
-        """Topic and partition."""
         return self.topic, self.partition
 
 

@@ -36,7 +36,6 @@ def sequences(
 def next_sequences(
     cluster: Cluster, identity: Identity, places: Iterable[Place]
 ) -> dict[Place, int]:
-    """The sequence with which a producer goes on in each of these partitions."""
     found = _active(cluster, places)
     return {place: _next_sequence(identity, producers) for place, producers in found.items()}
 

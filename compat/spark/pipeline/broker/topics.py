@@ -32,7 +32,6 @@ class Topic:
 
     @property
     def places(self) -> list[Place]:
-        """Its partitions."""
         return [(self.name, index) for index in self.partitions]
 
 
@@ -146,7 +145,6 @@ def create_topic(
 
 
 def add_partitions(cluster: Cluster, name: str, partitions: int) -> None:
-    """Give a topic this many partitions."""
     wanted = CreatePartitionsRequest.Topic(name=name, count=partitions, assignments=None)
     request = CreatePartitionsRequest(topics=[wanted], timeout_ms=30_000, validate_only=False)
 

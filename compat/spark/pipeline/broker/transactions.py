@@ -29,8 +29,6 @@ _INIT_NEWEST, _ADD_NEWEST, _END_NEWEST, _COMMIT_NEWEST = 4, 3, 4, 4
 
 
 class Transactions:
-    """One transactional id."""
-
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.name = name
         self._cluster = cluster
@@ -55,7 +53,6 @@ class Transactions:
         return found[0] if found is not None and found[1] else self.begin_anew()
 
     def abort_open(self) -> None:
-        """End a transaction that was left open, if there is one."""
         found = self._known()
         if found is not None and not found[1]:
             self.begin_anew()

@@ -68,7 +68,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _columns(text: str) -> list[str]:
-    """Names with commas between them."""
     names = [each.strip() for each in text.split(",")]
     unknown = [each for each in names if each not in COMPARED]
     if unknown:

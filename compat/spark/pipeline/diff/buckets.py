@@ -22,7 +22,6 @@ _MIX = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 def bucket_of(rows: Rows, names: tuple[str, str], buckets: int) -> npt.NDArray[np.int32]:
-    """The bucket of each row by two columns."""
     mixed = rows[names[0]].view(np.uint64) * _MIX ^ rows[names[1]].view(np.uint64)
     mixed = (mixed ^ (mixed >> np.uint64(32))) * _MIX
     return ((mixed >> np.uint64(32)) % np.uint64(buckets)).astype(np.int32)

@@ -31,8 +31,6 @@ FROM_FILE = ("key", "value", "timestamp", "headers")
 
 @dataclass(frozen=True)
 class Side:
-    """What one place has."""
-
     name: str
     columns: Collection[str] = COMPARED
     """Those of COMPARED that its records have."""
@@ -44,8 +42,6 @@ class Side:
 
 @dataclass(frozen=True)
 class Choice:
-    """What was chosen."""
-
     comparison: Comparison
     reason: str = ""
     """Why it is by offset, key or value; empty if it was asked for."""

@@ -25,8 +25,6 @@ KINDS = ("missing", "extra", "changed", "reordered", "duplicated")
 
 
 class Where(NamedTuple):
-    """Where a record is."""
-
     partition: int
     offset: int
     split: int
@@ -60,7 +58,6 @@ class Tally:
         self._sample(kind, found)
 
     def join(self, other: Tally) -> None:
-        """Add another one."""
         self.same += other.same
         self.records = [one + two for one, two in zip(self.records, other.records, strict=True)]
         for kind in KINDS:
@@ -69,7 +66,6 @@ class Tally:
 
     @property
     def differences(self) -> int:
-        """Of all kinds together."""
         return sum(self.counts.values())
 
     def _sample(self, kind: str, found: Iterable[Pair]) -> None:

@@ -63,7 +63,6 @@ class Comparison:
 
     @property
     def wanted(self) -> Wanted:
-        """What is read of each record."""
         needed = {*self.columns, "topic", "partition", "offset"}
         needed |= {self.by}
         return Wanted(columns=tuple(sorted(needed)), isolation=self.isolation)

@@ -135,7 +135,6 @@ def _record(batch: pa.RecordBatch, at: int) -> Record:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -149,7 +148,6 @@ def plain(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """A value for people, on one line."""
     if value is None:
         return "null"
     if isinstance(value, list):

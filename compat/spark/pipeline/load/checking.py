@@ -42,8 +42,6 @@ def check_files(
 
 @dataclass(frozen=True)
 class _Check:
-    """The task: the beginning of one file."""
-
     topic: str | None
     counts: Mapping[str, int]
     create: int | None

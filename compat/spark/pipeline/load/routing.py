@@ -24,8 +24,6 @@ COLUMNS = ("key", "value", "timestamp", "headers")
 
 @dataclass
 class Routing:
-    """Sends the records of one piece on their ways."""
-
     topic: str | None
     """Of all records; None for the one in their column."""
     count: Callable[[str], int]
@@ -82,7 +80,6 @@ class Routing:
 
 
 def _partitions(count: int) -> str:
-    """How many partitions a topic has, and their numbers."""
     if count <= 2:
         return "1 partition (0)" if count == 1 else "2 partitions (0 and 1)"
     return f"{count} partitions (0 to {count - 1})"

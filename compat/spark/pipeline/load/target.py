@@ -25,7 +25,6 @@ class DirectoryTarget:
     """How many partitions a new topic gets."""
 
     def counts(self) -> dict[str, int]:
-        """How many partitions each topic has that is there."""
         found: dict[str, int] = {}
         for name in os.listdir(self.path) if os.path.isdir(self.path) else []:
             parsed = KAFKA.parse_directory(name)

@@ -60,7 +60,6 @@ def write_segments(
     engine: Engine,
     bar: Progress,
 ) -> list[Any]:
-    """Write the pieces; returns the result of each."""
     if state.plan is None:
         state.begin(_plan(options, target, splits, engine))
     else:
@@ -123,7 +122,6 @@ class _Load:
 
     @property
     def results(self) -> list[Any]:
-        """Those of the pieces."""
         return [self._state.done[number] for number in range(len(self._splits))]
 
     def discard_unfinished(self) -> None:
@@ -172,7 +170,6 @@ class _Load:
         return all(map(self._is_published, range(len(self._state.done[self._merged]))))
 
     def _publish(self, number: int, crc: int, **staged: Any) -> None:
-        """Give one partition its segments, as this step of the state."""
         whole = Staged(**staged)
         was_begun = self._state.done.get(number) == BEGUN
         if not was_begun and not _fits(whole):
@@ -206,7 +203,6 @@ def _counts(target: DirectoryTarget, splits: Sequence[FileSplit], engine: Engine
 
 
 def _topics_in(split: FileSplit) -> list[str]:
-    """The topics that the records of a piece name."""
     found: set[str] = set()
     for records in split.records():
         column = records["topic"]

@@ -111,15 +111,12 @@ def _write(task: _Write, pieces: list[_Piece], state: State, engine: Engine, bar
 
 @dataclass(frozen=True)
 class New:
-    """Topics that are created if they are not there."""
-
     partitions: int | None
     """How many they get; None: none is created."""
     configs: Mapping[str, str]
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> New:
-        """As the options say."""
         return cls(options.create_topic, dict(options.topic_config))
 
     def check(self, cluster: Cluster, topic: str) -> None:
@@ -172,8 +169,6 @@ class _Write:
 
 @dataclass
 class _Writing:
-    """One producer at its work."""
-
     task: _Write
     cluster: Cluster
     identity: Identity

@@ -84,8 +84,6 @@ class Target(Protocol):
 
 @dataclass
 class Copied:
-    """What became of groups."""
-
     offsets: dict[str, int] = field(default_factory=dict)
     """How many of each group are in the target."""
     in_use: set[str] = field(default_factory=set)
@@ -180,8 +178,6 @@ _IDLE_S = 0.5
 
 @dataclass
 class Asked:
-    """What to mirror."""
-
     topics: Sequence[str]
     groups: Sequence[str] = ()
     committed: bool = True
@@ -194,8 +190,6 @@ class Asked:
 
 @dataclass
 class Done:
-    """What was done."""
-
     topics: set[str] = field(default_factory=set)
     created: list[str] = field(default_factory=list)
     deleted: set[str] = field(default_factory=set)
@@ -210,8 +204,6 @@ class Done:
 
 
 class Mirror:
-    """From a cluster to a target."""
-
     def __init__(
         self, source: Cluster, target: Target, asked: Asked, stop: Stop, progress: ProgressLine
     ) -> None:
@@ -317,7 +309,6 @@ class Mirror:
             self._positions[place] = position
 
     def _check(self, place: Place, position: int, first: int, end: int) -> None:
-        """Whether what the target has can be of this source."""
         name = f"{place[0]}-{place[1]}"
         if position > end:
             raise PipelineError(
@@ -333,7 +324,6 @@ class Mirror:
             )
 
     def _last(self, cluster: Cluster, place: Place, end: int) -> list[object]:
-        """The record before an offset, if there is one to be seen."""
         found: list[object] = []
         stable = min(end, offsets(cluster, [place], LATEST, committed=True)[place])
         for each in fetch(cluster, place, end - 1, stable):

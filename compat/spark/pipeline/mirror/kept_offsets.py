@@ -64,7 +64,6 @@ _WORTH_COMPRESSING = 100
 
 
 def filler_batch(count: int) -> bytearray:
-    """A batch of so many fillers."""
     return bytearray(_filler_batch(count))
 
 
@@ -192,7 +191,6 @@ class KeptOffsets:
             )
 
     def _fill(self, goals: Mapping[Place, int]) -> None:
-        """Fill partitions up to these offsets."""
         behind = {place: goal for place, goal in goals.items() if goal > self._ends[place]}
         for place, goal in behind.items():
             self._allow(place, goal - self._ends[place])
@@ -256,7 +254,6 @@ class KeptOffsets:
 
 
 def _id_of(topic: str) -> str:
-    """The transactional id of a topic."""
     return f"odradek-mirror.{topic}"
 
 
@@ -277,8 +274,6 @@ GROUP = "odradek-mirror"
 
 
 class NewOffsets:
-    """See above."""
-
     def __init__(self, cluster: Cluster, *, committed: bool) -> None:
         self.cluster = cluster
         self.written = self.filled = 0

@@ -25,8 +25,6 @@ Sizes = Mapping[Place, int]
 
 @dataclass(frozen=True)
 class Part:
-    """What a task mirrors."""
-
     places: tuple[Place, ...]
     identity: Identity | None
     """The topic's producer, if offsets are kept."""
@@ -35,15 +33,12 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         (topic, index), *others = self.places
         return topic if others else f"{topic}-{index}"
 
 
 @dataclass(frozen=True)
 class MirrorPart:
-    """The task."""
-
     source: str
     target: str
     committed: bool

@@ -32,7 +32,6 @@ rect { fill: #2f6db5; } figcaption, small { color: #5a6475; } figure { margin: 0
 
 
 def page(place: str, size: int, profile: Profile) -> str:
-    """The whole page."""
     records = sum(found.counts.records for found in profile.values())
     topics = "".join(_topic(topic, found) for topic, found in sorted(profile.items()))
     return (

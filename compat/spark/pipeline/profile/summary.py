@@ -47,7 +47,6 @@ class Times:
         self._add(steps, counts)
 
     def join(self, other: Times) -> None:
-        """Add those of another one."""
         step = max(self.step_ms, other.step_ms)
         self._widen(step)
         factor = step // other.step_ms
@@ -107,7 +106,6 @@ class Sizes:
             self.largest = max(self.largest, int(sizes.max()))
 
     def join(self, other: Sizes) -> None:
-        """Add those of another one."""
         self.counts = [one + two for one, two in zip(self.counts, other.counts, strict=True)]
         self.total += other.total
         self.largest = max(self.largest, other.largest)
@@ -132,8 +130,6 @@ _TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(
 
 @dataclass
 class Shapes:
-    """Paths and types of some values."""
-
     sampled: int = 0
     parsed: int = 0
     """How many of them are JSON."""
@@ -151,7 +147,6 @@ class Shapes:
                 self._look(value)
 
     def join(self, other: Shapes) -> None:
-        """Add those of another one."""
         self.sampled += other.sampled
         self.parsed += other.parsed
         self.is_cut |= other.is_cut
@@ -179,7 +174,6 @@ class Shapes:
 
 
 def _walk(value: Any) -> Iterator[tuple[str, str]]:
-    """Path and type of each part of a value."""
     waiting: list[tuple[str, Any, int]] = [("$", value, 0)]
     for _ in range(_NODES_MAX):
         if not waiting:
@@ -224,7 +218,6 @@ class Counts:
     last_ms: int | None = None
 
     def join(self, other: Counts) -> None:
-        """Add those of another piece."""
         for name in (
             *("records", "key_bytes", "value_bytes", "null_keys", "null_values"),
             *("with_headers", "without_time"),
@@ -244,8 +237,6 @@ class Counts:
 
 @dataclass
 class TopicProfile:
-    """What is known of a topic."""
-
     counts: Counts = field(default_factory=Counts)
     times: Times = field(default_factory=Times)
     key_sizes: Sizes = field(default_factory=Sizes)
@@ -258,7 +249,6 @@ class TopicProfile:
     partitions: dict[int, Counts] = field(default_factory=dict)
 
     def join(self, other: TopicProfile) -> None:
-        """Add those of another piece."""
         self.counts.join(other.counts)
         self.times.join(other.times)
         self.key_sizes.join(other.key_sizes)
@@ -301,7 +291,6 @@ class ProfileTask:
 
     @property
     def name(self) -> str:
-        """What people call it."""
         return self.split.name
 
 
@@ -315,7 +304,6 @@ def profile_split(task: ProfileTask) -> Profile:
 
 
 def _parts(batch: pa.RecordBatch) -> list[tuple[str, int, pa.RecordBatch]]:
-    """The records of each partition; mostly there is one."""
     if not batch.num_rows:
         return []
     found = []

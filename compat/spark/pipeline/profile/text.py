@@ -18,7 +18,6 @@ _PARTITIONS = 50
 
 
 def lines(text: str, size: int, profile: Profile) -> list[str]:
-    """The profile for people."""
     records = sum(found.counts.records for found in profile.values())
     found = [f"{text}: {len(profile):,} topics, {records:,} records, {in_bytes(size)} stored"]
     for topic, each in sorted(profile.items()):
@@ -126,13 +125,11 @@ def plot(bars: Sequence[int]) -> str:
 
 
 def share(number: int, counts: Counts) -> str:
-    """A part of the records."""
     part = number / counts.records if counts.records else 0.0
     return f"{part:.0%}" if part >= 0.0095 or not part else "under 1%"
 
 
 def span(ms: int) -> str:
-    """A length of time."""
     for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000)):
         if ms >= size:
             return f"{ms / size:.3g} {unit}"

@@ -120,7 +120,6 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the command; return the exit code."""
     return run_command(options, lambda: _run(options))
 
 
@@ -216,7 +215,6 @@ def _cleared(progress: ProgressLine) -> Iterator[None]:
 
 
 def _asked(options: argparse.Namespace) -> dict[str, Any]:
-    """What must be the same to go on."""
     names = ("place", "target", "shift", "partitions", "codec", "isolation", "since", "until")
     found = {name: getattr(options, name) for name in names} | {"place": absolute(options.place)}
     found["where"] = [[".".join(path), regex] for path, regex in options.where]

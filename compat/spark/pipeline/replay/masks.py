@@ -59,8 +59,6 @@ def found_at(value: Any, path: Path) -> Iterator[tuple[Any, Any]]:
 
 @dataclass(frozen=True)
 class Masks:
-    """What is hidden."""
-
     secret: bytes = b""
     keys: bool = False
     paths: tuple[Path, ...] = ()
@@ -123,7 +121,6 @@ class Choice:
                 raise PipelineError(f"{regex!r} is no regular expression: {error}") from None
 
     def of(self, records: pa.RecordBatch) -> pa.RecordBatch:
-        """Those that are chosen."""
         if self.partitions:
             wanted = pa.array(sorted(self.partitions), pa.int32())
             records = records.filter(pc.is_in(records["partition"], value_set=wanted))

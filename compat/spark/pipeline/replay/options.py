@@ -60,7 +60,6 @@ def at_path(text: str) -> tuple[JsonPath, str]:
 
 
 def json_path(text: str) -> JsonPath:
-    """A path in a JSON value."""
     try:
         return parse_path(text)
     except ValueError as error:

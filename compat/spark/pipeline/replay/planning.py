@@ -58,7 +58,6 @@ def _engine(options: argparse.Namespace, size: int) -> Engine:
 
 
 def _engine_of(options: argparse.Namespace, name: str) -> Engine:
-    """The engine of this name, unless another one was asked for."""
     if name == ArrowEngine.name and options.engine == SparkEngine.name:
         if not math.isinf(options.speed):
             raise PipelineError("--engine spark needs --speed max: one process keeps the pace")
@@ -108,7 +107,6 @@ def _plan(
 
 
 def noted_plans(state: State) -> list[Plan]:
-    """The streams of a plan."""
     found = []
     for each in state.plan["streams"]:
         where = each["place"]

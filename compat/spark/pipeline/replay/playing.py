@@ -43,8 +43,6 @@ from .times import Pace
 
 @dataclass
 class Ended:
-    """What was sent; where it stopped, if it did."""
-
     records: int
     bytes: int
     oldest: Mapping[str, int]
@@ -53,7 +51,6 @@ class Ended:
     stopped: Sequence[Stream] = field(default_factory=list)
 
     def outcome(self, engine: str, too_old: list[Expired]) -> Outcome:
-        """The summary."""
         left = {
             each.name: {"split": each.position.split, "rows": each.position.rows}
             | ({} if each.position.offset is None else {"offset": each.position.offset})
@@ -84,8 +81,6 @@ class Ended:
 
 @dataclass
 class Progress:
-    """How far it is."""
-
     positions: list[Position]
     sequences: dict[Place, int] = field(default_factory=dict)
     taken: list[int] = field(default_factory=list)
@@ -95,8 +90,6 @@ class Progress:
 
 
 class ProgressFile:
-    """The file."""
-
     def __init__(self, state: Path) -> None:
         self._path = state.with_name(f"{state.name}.position")
 
@@ -122,7 +115,6 @@ class ProgressFile:
         taken: Sequence[int],
         sent: int,
     ) -> None:
-        """Say how far it is."""
         state: dict[str, Any] = {
             "positions": [asdict(each) for each in positions],
             "sequences": [[*place, sequence] for place, sequence in sequences.items()],
@@ -134,7 +126,6 @@ class ProgressFile:
         os.replace(new, self._path)
 
     def remove(self) -> None:
-        """Everything was sent."""
         self._path.unlink(missing_ok=True)
 
 
@@ -145,8 +136,6 @@ _LONGEST_WAIT_S = 0.5
 
 
 class Player:
-    """From streams to a producer."""
-
     def __init__(self, streams: Sequence[Stream], sender: Sender, noted: ProgressFile) -> None:
         self.late_ms = 0.0
         """By how much records were late here, at most."""

@@ -20,7 +20,6 @@ from .times import Shift
 
 
 def no_partition(topic: str, count: int, index: int) -> str:
-    """What is said of records of a partition that the target does not have."""
     return (
         f"topic {topic} has {count} partitions, and there are records of partition {index}: "
         "--partitions key chooses by key"
@@ -42,8 +41,6 @@ class Changes:
 
 
 class Sender:
-    """Sends records with one producer."""
-
     def __init__(
         self,
         producer: Producer,
@@ -87,7 +84,6 @@ class Sender:
         return changes.shift.of(changes.masks.of(changes.choice.of(records)))
 
     def _placed(self, records: pa.RecordBatch) -> list[tuple[Place, pa.RecordBatch]]:
-        """The records by the partition that they go to."""
         if not records.num_rows:
             return []
         found = []

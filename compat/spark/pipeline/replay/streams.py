@@ -44,7 +44,6 @@ class Position:
 
 
 def plans_of(splits: Sequence[Split], wanted: Wanted) -> list[Plan]:
-    """The streams in these splits, in their order."""
     found: dict[Place, list[Split]] = {}
     for split in splits:
         for place in places_in(split, wanted):
@@ -86,12 +85,10 @@ class Stream:
 
     @property
     def place(self) -> Place:
-        """The partition."""
         return self.plan.place or places_in(self.plan.splits[0], self._wanted)[0]
 
     @property
     def name(self) -> str:
-        """The partition, as people call it."""
         return f"{self.place[0]}-{self.place[1]}"
 
     def due_ms(self) -> int | None:
