@@ -32,7 +32,7 @@ def fits(expected: Any, there: Any) -> bool:
         try:
             return bool(expected(there))
         except BaseException as error:
-            error.add_note(f"raised by {told(expected)}, called with {shown(there)}")
+            error.add_note(f"raised by {described(expected)}, called with {shown(there)}")
             raise
     return bool(expected == there)
 
@@ -47,8 +47,8 @@ def as_text(there: Any) -> Any:
     return there
 
 
-def told(expected: Any) -> str:
-    """What is expected, in words."""
+def described(expected: Any) -> str:
+    """A matcher, in words."""
     if isinstance(expected, re.Pattern):
         return f"a match of {expected.pattern!r}"
     if isinstance(expected, type):
@@ -56,9 +56,11 @@ def told(expected: Any) -> str:
     if callable(expected) and hasattr(expected, "__name__"):
         return f"the function {expected.__name__}"
     if isinstance(expected, Mapping):
-        return "{" + ", ".join(f"{key!r}: {told(each)}" for key, each in expected.items()) + "}"
+        return (
+            "{" + ", ".join(f"{key!r}: {described(each)}" for key, each in expected.items()) + "}"
+        )
     if isinstance(expected, list):
-        return "[" + ", ".join(map(told, expected)) + "]"
+        return "[" + ", ".join(map(described, expected)) + "]"
     return shown(expected)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from odradek import Emulator
 from odradek.fixtures.schedules import Horizon, Schedule, draw, watch
-from odradek.fixtures.schedules.exploring import told
+from odradek.fixtures.schedules.exploring import shrinking_text
 from odradek.fixtures.schedules.shrinking import Outcome, Shrinking
 
 from tests.schedules.loop import CORRECT, STALLED, VARIANTS, Loop
@@ -73,7 +73,7 @@ def main() -> int:
     parser.add_argument("--variant", choices=VARIANTS, default=CORRECT)
     parser.add_argument("--seeds", type=int, default=50, help="how many")
     parser.add_argument("--first", type=int, default=1, help="the first of them")
-    parser.add_argument("--schedule", help="this one alone, as it was told")
+    parser.add_argument("--schedule", help="this one alone, as it was shrinking_text")
     parser.add_argument("--timeline", action="store_true", help="tell what happened")
     given = parser.parse_args()
     logging.disable()  # clients tell at length of what is done to them
@@ -96,7 +96,9 @@ def _many(runs: Runs, seeds: range, with_timeline: bool) -> int:
             print(f"seed {seed} fails: {outcome.failure}", flush=True)
             shrunk = Shrinking(outcome, runs.run).shrink()
             text = shrunk.outcome.payload
-            print(f"  {told(shrunk, schedule)} ({shrunk.runs} runs)\n{shrunk.schedule.code}")
+            print(
+                f"  {shrinking_text(shrunk, schedule)} ({shrunk.runs} runs)\n{shrunk.schedule.code}"
+            )
             print(f"  --schedule '{shrunk.schedule}'")
             print(text if with_timeline else text.partition("\n\n")[0], flush=True)
             if runs.variant != CORRECT:

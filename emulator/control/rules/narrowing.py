@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from ....wire import Error, Request
 from ....wire.api import API_MODULES, api_name, request_class
-from ...base.fitting import fits, shown, told
+from ...base.fitting import described, fits, shown
 from ...handlers.registry import SERVED
 from .entries import ALL, Entry, said
 from .places import NARROWED_BY, narrowed_by
@@ -89,7 +89,7 @@ class Narrowing:
 
     @property
     def versions(self) -> range:
-        """Those that it leaves, as far as they can be told before a request comes."""
+        """Those that it leaves, as far as they can be described before a request comes."""
         first, last = self.request.first_version, self.request.last_version
         given = self.given.get("version")
         if isinstance(given, int):
@@ -153,7 +153,7 @@ def _said(expected: Any) -> str:
     """As it stands in the sentence that made the rule."""
     if inspect.isfunction(expected) or isinstance(expected, type):
         return expected.__name__
-    return told(expected) if callable(expected) else repr(expected)
+    return described(expected) if callable(expected) else repr(expected)
 
 
 _COORDINATOR = "COORDINATOR_NOT_AVAILABLE COORDINATOR_LOAD_IN_PROGRESS NOT_COORDINATOR"
