@@ -240,7 +240,7 @@ class Cluster(Environment):
         return topic.partitions[index]
 
     def any_broker(self) -> int:
-        """Whom clients are told to be the controller: any that is listed, as each passes on what
+        """The controller by Metadata: any that is listed, as each passes on what
         the controller has to do; -1 if there are none."""
         able = [*alive(self.nodes)]
         return self.random.choice(able) if len(able) > 1 else able[0] if able else -1

@@ -61,7 +61,7 @@ class Environment:
         self.shifted: list[Callable[[int], None]] = []  # called when the clock was set, with the ms
 
     def node_label(self, node_id: int) -> int | None:
-        """How a broker is named in what is told: not at all, if it is the only one."""
+        """The broker's name in events: None if it is the only one."""
         return node_id if len(self.nodes) > 1 else None
 
     # What is due, and what is woken

@@ -155,7 +155,7 @@ class Call:
         self.frame: Buffer | None = None
         # What steps have noted about it, if somebody keeps that.
         self.notes: list[str] | None = None
-        # Kept if its answer is to be told (control/client_tracker.py).
+        # Kept if its answer is to be logged (control/client_tracker.py).
         self.request: Request | None = None
 
     @property

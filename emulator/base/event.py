@@ -2,7 +2,7 @@
 
 What an error says to somebody who looks for the reason of a failed test.
 
-`QUIET` is normal traffic: a client is told to do the next step, and does it.
+`QUIET` is normal traffic: a client learns the next step, and does it.
 
 What happened, in sentences: one for each kind of event.
 
@@ -78,7 +78,7 @@ SENTENCES = {
     "connected": "{client} connected{software}",
     "closed": "{client} closed its last connection",
     "left behind": "{client} closed its connection without leaving group {group}{because}",
-    "large request": "{client} sent a large {api}, of which nothing more is told",
+    "large request": "{client} sent a large {api}, of which nothing more is logged",
     "and more": '{client}: {number} more of "{kind}"',
     "still open": "{client} was not closed: it is still a member of group {group}",
     "log-in failed": "{client}: {reason}",
@@ -98,7 +98,7 @@ SENTENCES = {
     "duplicate": "{client} sent {offsets} of {place} again, already appended: not stored twice",
     "fetched": "{client} fetched {offsets} from {place}",
     "fetched nothing": "{client} fetched 0 records from {place}",
-    "looked up the end": "{client} was told that offset {last} is the end of {place}",
+    "looked up the end": "{client} looked up the end of {place} (offset {last})",
     # Groups
     "found no offset": "{client} found no committed offset of {place} in group {group}",
     "found offset": "{client} found offset {last} of {place} committed in group {group}",
@@ -175,12 +175,12 @@ def sentence(event: Event) -> str:
     """What happened, as a clause without its time."""
     text = SENTENCES.get(event.kind)
     words = _words(event)
-    told = f"{words['client']}: {event.kind}" if text is None else text.format_map(words)
+    clause = f"{words['client']}: {event.kind}" if text is None else text.format_map(words)
     if event.count == 1:
-        return told
+        return clause
     is_once = event.kind in ONCE
     number = f"in {event.count:,} requests" if is_once else f"{event.count:,} times"
-    return f"{told} {number} in {lasted(event.until - event.elapsed)}"
+    return f"{clause} {number} in {lasted(event.until - event.elapsed)}"
 
 
 def _words(event: Event) -> defaultdict[str, str]:

@@ -98,7 +98,7 @@ class Journal:
         self, kind: str, client: str, topics: Sequence[tuple[str, Mapping[str, Any]]]
     ) -> None:
         """The same has happened to several topics at once, each with its details: the first ones
-        are told one by one, so that a request about thousands does not take long to tell."""
+        have an event each, so that a request about thousands does not take long."""
         for topic, details in topics[:_MOST_AT_ONCE]:
             self.add(kind, client=client, topic=topic, details=details)
         if len(topics) > _MOST_AT_ONCE:

@@ -1,4 +1,4 @@
-"""What a test is told of a rule or fault that it has set, and that never took effect."""
+"""Rules and faults that a test has set and that never took effect: what fails it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TestFault:
         self.is_optional = is_optional
         """Whether it may be that it never takes effect."""
         self.is_checked = False
-        """Whether the test was told that it never took effect, or need not be."""
+        """Whether it was reported, or need not be."""
         self.failure: Exception | None = None
         """The first that a function raised which the test has given."""
         self.together: tuple[TestFault, ...] = (self,)
@@ -35,7 +35,7 @@ class TestFault:
         raise NotImplementedError
 
     def failed(self, error: Exception) -> None:
-        """A function of the test has raised something: it is told at the end of the test."""
+        """A function of the test has raised something: it is raised at the end of the test."""
         if self.failure is None:
             self.failure = error
 
@@ -44,7 +44,7 @@ class Excusable(Protocol):
     """The rules, or the faults, of a broker."""
 
     def excuse(self) -> None:
-        """Nobody is told of those that never took effect so far."""
+        """Report none of those that never took effect so far."""
 
 
 KNOWN: WeakSet[Excusable] = WeakSet()

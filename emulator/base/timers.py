@@ -3,7 +3,7 @@
 `at` is for something that happens once, `every` for a check that is repeated. Whoever moves a
 manual clock far need not visit each of a million checks that find nothing: one that has found
 nothing is idle until something changes, or until what it guards is due; `skip_idle` moves it there.
-What changes: anything that happens once, a check that finds something, and what `changed` is told.
+What changes: anything that happens once, a check that finds something, and each call of `changed`.
 
 A heap of deadlines. A cancelled timer stays in it until it reaches the top and is then skipped, so
 the many timers that never fire cost one comparison each.

@@ -216,7 +216,7 @@ class BrokerConfig:
 
     def check_topic_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that topics do not have, as Kafka does, and says besides
-        which one is likely meant: for a test, which is not told Kafka's answer alone."""
+        which one is likely meant: for a test, which Kafka's answer alone would not help."""
         for name in names:
             if name not in self.topic_definitions:
                 hint = _likely(name, self.topic_definitions)

@@ -117,7 +117,7 @@ class Definition(NamedTuple):
 
     @property
     def is_sensitive(self) -> bool:
-        """True for passwords, which are never told, and for what may be one."""
+        """True for passwords, which are never shown, and for what may be one."""
         return self.kind in (Kind.PASSWORD, Kind.UNKNOWN)
 
     @property

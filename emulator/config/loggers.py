@@ -2,7 +2,7 @@
 
 There is one logger, `root`: Python's logger `odradek`. Its level is that logger's, which is
 restored when the cluster is closed. Kafka lists its loggers by Java class; here there are none of
-these, and a client that asks for one is told so.
+these, and a client that asks for one learns so.
 
 Levels are log4j's: FATAL is Python's CRITICAL, TRACE is below DEBUG.
 """

@@ -268,7 +268,7 @@ class Cleaner:
 
 
 def _carry_out(compaction: Compaction) -> None:
-    """Run it. Whatever goes wrong is told by `end`: the thread has other logs to clean."""
+    """Run it. Whatever goes wrong is logged by `end`: the thread has other logs to clean."""
     try:
         compaction.run()
     except Exception as error:

@@ -4,8 +4,8 @@ The cluster is what this log says. A change takes effect in one way only, while 
 start:
 - Its records are written. What cannot be written is refused, and changes nothing.
 - The image replays them.
-- Subscribers are told what was touched: one delta for each append (delta.py), in the order in which
-  they subscribed. A new subscriber is told of everything at once, so a start is a change of an
+- Subscribers get what was touched: one delta for each append (delta.py), in the order in which
+  they subscribed. A new subscriber gets everything at once, so a start is a change of an
   empty cluster.
 
 What is read at the start: the newest snapshot and the log after it.

@@ -1,6 +1,6 @@
 """A listening socket of one broker.
 
-How many connections there may be is told by its Admission (connections.py): who comes when there is
+How many connections there may be is up to its Admission (connections.py): who comes when there is
 no slot is connected, and nothing it sends is read until there is one.
 
 When the process has no descriptor left, that is said in one line, and again only after a while;

@@ -1,6 +1,6 @@
 """One accepted connection: a socket's bytes in, and its answers out.
 
-Sockets: bound, doubled, told to reset.
+Sockets: bound, doubled, reset.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NO_LINGER = struct.pack("ii", 1, 0)
 
 
 def reset_when_closed(transport: asyncio.BaseTransport) -> None:
-    """When it is closed, who is connected is told by a reset, and what is on its way is lost."""
+    """When it is closed, the peer's socket is reset, and what is on its way is lost."""
     sock = transport.get_extra_info("socket")
     if sock is not None:
         with suppress(OSError):  # it is closed
@@ -196,7 +196,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it was told to write no more for now."""
+        """Whether writing to it is paused."""
         return self._is_blocked
 
     def use_transport(self, transport: asyncio.Transport | Link) -> None:
@@ -210,7 +210,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return -1 if sock is None else int(sock.fileno())
 
     def has_left(self) -> bool:
-        """Whether the client has closed the connection, of which the loop may not have told yet."""
+        """Whether the client has closed the connection, which the loop may not have noticed yet."""
         sock = socket.socket(fileno=os.dup(self.descriptor))
         try:
             return not sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
@@ -294,7 +294,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
     def send(self, parts: list[Part]) -> None:
         """Called by the connection with one framed response."""
         transport = self._transport
-        if transport.is_closing():  # the client is gone, and we have not been told yet
+        if transport.is_closing():  # the client is gone, and the loop has not called yet
             self.connection.lost()
         elif len(parts) == 1:
             self.sent += len(parts[0])
@@ -364,7 +364,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
             self._written()
 
     def lost(self) -> None:
-        """For the broker it has ended; the client is not told."""
+        """For the broker it has ended; the client's socket stays open."""
         self.connection.lost()
 
     def go_on(self) -> None:
@@ -383,7 +383,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._transport.close()
 
     def reset_when_closed(self) -> None:
-        """When it is closed, the client is told by a reset, and what is on its way is lost."""
+        """When it is closed, the client's socket is reset, and what is on its way is lost."""
         reset_when_closed(self._transport)
 
     def give_up(self) -> None:

@@ -134,7 +134,7 @@ class Server:
         self._listeners: list[Listener] = []
         self._places: dict[int, tuple[int, str]] = {}  # by port, the broker and listener there
         self.network = Network(self, self._loop)
-        self._processes: dict[int, Process] = {}  # what those of brokers did when last told of
+        self._processes: dict[int, Process] = {}  # what those of brokers did at the last change
         self._held: dict[int, Fault] = {}
         self.is_down = False
         """Between `go_down` and `come_back`: its cluster is not to be used."""

@@ -142,7 +142,7 @@ def _not_served(release: Release, key: int, version: int) -> str:
 def _answer_again(
     cluster: Cluster, connection: Connection, key: int, known: Encoded, correlation_id: int
 ) -> Sentinel:
-    """Send an answer that is kept: what is told of the request was told, but who asks."""
+    """Send an answer that is kept: the request is logged already, its client is not."""
     if key == API_VERSIONS:
         connection.software = known.software or connection.software
         cluster.tracker.met(connection, connection.client_id)

@@ -3,7 +3,7 @@
 As Kafka's engine does: who says nothing is left alone until `connections.max.idle.ms`; who begins
 with anything but TLS is sent an alert, `internal_error`, and closed.
 
-A client without the certificate that is required is told `bad_certificate`, one of another
+A client without the certificate that is required is sent `bad_certificate`, one of another
 authority or one that has expired `certificate_unknown`, by TLS 1.2 (security/tls/context.py). Not
 as there: in 1.3, where alerts are encrypted, they are OpenSSL's, `certificate_required`,
 `unknown_ca` and `certificate_expired`. Source: Java's
@@ -96,7 +96,7 @@ async def accept_tls(
         reason = "it left before TLS was agreed on"
         tls.failed(address, reason)
         raise OSError(reason) from None
-    except ValueError as error:  # a ConfigError, which has been told at the start
+    except ValueError as error:  # a ConfigError, which was raised at the start
         raise OSError(str(error)) from None
     finally:
         copy.close()

@@ -1,9 +1,9 @@
 """Produced batches that wait until all replicas in sync have them (acks=all).
 
-Each is told when the high watermark has passed it; when its time is over (7, and the batch stays
-where it is); or when the partition has another leader (6): the record survives if that one has it.
-20 is never answered: while too few replicas are in sync the high watermark stands still, so the
-time runs out (semantics O14-O17).
+Each is answered when the high watermark has passed it; when its time is over (7, and the batch
+stays where it is); or when the partition has another leader (6): the record survives if that one
+has it. 20 is never answered: while too few replicas are in sync the high watermark stands still, so
+the time runs out (semantics O14-O17).
 """
 
 from __future__ import annotations

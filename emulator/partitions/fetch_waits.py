@@ -158,7 +158,7 @@ class FetchWait:
 
     def led(self, changed: Partition) -> None:
         """A partition has another leader, other replicas, or others in sync: who may not read there
-        any more is told; others wait on."""
+        any more is answered; others wait on."""
         node_id, _, leader_only = self._reader
         for partition, *_, epoch in self._awaited:
             if partition is changed:

@@ -94,7 +94,7 @@ class Partition:
         self.restarted: dict[int, int] | None = None
         """Where the logs of replicas ended when their brokers started again, until they lead."""
         self._base_seen: int | None = None
-        """Where the newest segment began when waiting fetches were last told of more."""
+        """Where the newest segment began when waiting fetches were last woken."""
         self._complained_ms: int | None = None
 
     def __repr__(self) -> str:

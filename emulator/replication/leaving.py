@@ -14,7 +14,7 @@ A controlled shutdown: what a broker that is stopped goes through, phase by phas
     it is fenced       Metadata does not list it any more, and it ends: connections close, new ones
                        are refused
 
-A real broker answers until its next heartbeats have told that the others know of their leaders, for
+A real broker answers until its next heartbeats have shown that the others know their leaders, for
 two seconds mostly. Here it is long enough for a client to meet, in real time, and nothing at all
 where no client is connected that could. Source: three nodes of 4.3.1 (semantics O24), KIP-500.
 """
@@ -156,11 +156,11 @@ class _Plan:
         image = self._replication.metadata.image.topics[partition.topic.id]
         now = image.partitions[partition.index]
         if leader == NO_LEADER:
-            holders = "; ".join(map(self._told, sorted(partition.replicas)))
+            holders = "; ".join(map(self._state_of, sorted(partition.replicas)))
             raise self._refused(partition, f"nobody leads it ({holders})")
         broker = self._replication.brokers.get(leader)
         if broker is None or not broker.is_at_work:
-            raise self._refused(partition, f"its leader is not at work ({self._told(leader)})")
+            raise self._refused(partition, f"its leader is not at work ({self._state_of(leader)})")
         if not self._replication.quorum.reaches(leader):
             raise self._refused(partition, f"its leader, broker {leader}, reaches no controller")
         if now.adding or now.removing:
@@ -171,17 +171,17 @@ class _Plan:
         """Nobody takes its place: whether that is because all others have the partition."""
         idle = [each for each in self._replication.brokers if each not in partition.replicas]
         if idle:
-            told = "; ".join(map(self._told, idle))
-            raise self._refused(partition, f"no broker can take it ({told})")
+            states = "; ".join(map(self._state_of, idle))
+            raise self._refused(partition, f"no broker can take it ({states})")
         there = {each for each in partition.replicas if each != self._node_id}
         if not there:
             raise self._refused(partition, "no other broker is there that could take it")
         late = sorted(there - {*partition.isr})
         if late:
-            told = "; ".join(map(self._told, late))
-            raise self._refused(partition, f"not all that would keep it are in sync ({told})")
+            states = "; ".join(map(self._state_of, late))
+            raise self._refused(partition, f"not all that would keep it are in sync ({states})")
 
-    def _told(self, node_id: int) -> str:
+    def _state_of(self, node_id: int) -> str:
         broker = self._replication.brokers.get(node_id)
         return f"broker {node_id} is {'not there' if broker is None else broker}"
 

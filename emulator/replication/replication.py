@@ -22,7 +22,7 @@ replicas: lagging.py.
   leaders and replicas in sync stay as they are.
 
 Not emulated: log directories that fail; what a broker that does not reach the controller still
-takes for true (it is told of changes all the same). What differs from a real node: a replica that
+takes for true (it learns of changes all the same). What differs from a real node: a replica that
 was truncated, and has not yet come back, is taken to have what the others have in common with it.
 Source: three nodes of Kafka 4.3.1 (semantics O).
 """
@@ -146,7 +146,7 @@ class Replication:
             broker.is_shutting_down = False
             raise
         self._settle()
-        self.environment.settle()  # who waits there is told that it does not lead any more
+        self.environment.settle()  # who waits there learns that it does not lead any more
 
     def end_stop(self, node_id: int) -> None:
         """A broker that shuts down ends; nothing if it has ended meanwhile. Raises Refused."""

@@ -1,4 +1,4 @@
-"""What a stock client is told so that it connects: protocol, user, certificates, by its own names.
+"""The settings with which a stock client connects: protocol, user, certificates, by its own names.
 
 Certificates are given as texts, so that there are no files: as PEM, or, to clients in Python, as an
 `ssl.SSLContext`.
@@ -36,7 +36,7 @@ class Access(NamedTuple):
 
 
 def access_settings(client: str, access: Access) -> dict[str, Any]:
-    """Settings by the client's names. Raises ValueError for what it cannot be told so."""
+    """Settings by the client's names. Raises ValueError for what has no such setting."""
     if client in _PYTHON:
         return _of_python(client, access)
     return _of_java(access) if client in _JAVA else _of_librdkafka(access)

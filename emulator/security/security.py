@@ -42,7 +42,7 @@ class LogInFailure:
     mechanism: str
     """"" if the client had not said."""
     reason: str
-    """For people: "wrong password", "unknown user"; more than the client was told."""
+    """For people: "wrong password", "unknown user"; more than the client was sent."""
     listener: str
     client_id: str
     host: str

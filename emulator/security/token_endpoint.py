@@ -89,7 +89,7 @@ class TokenEndpoint:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    # What others are told
+    # For clients and brokers
 
     @property
     def url(self) -> str:
@@ -240,7 +240,7 @@ def _handler(endpoint: TokenEndpoint) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(data)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nothing is told: a request may have a secret in it."""
+            """Nothing is logged: a request may have a secret in it."""
 
     return Handler
 

@@ -48,7 +48,7 @@ class Registry:
         """Of the controller; 0 before the first one."""
         self.is_writing = False
         """Whether it is the registry that changes nodes, and no client."""
-        self.is_told = False
+        self.is_notified = False
         """Whether a client has said already that configs change."""
         self._sessions: dict[int, Session] = {}
         self._controller = -1
@@ -69,9 +69,9 @@ class Registry:
                 self.put("/feature", text_of({"features": {}, "version": 1, "status": 1}))
             self._remove_unknown_topics()
         self._show_brokers()
-        self.is_told = True
+        self.is_notified = True
         cluster.metadata.subscribe(self._follow)
-        self.is_told = False
+        self.is_notified = False
         if self._look not in cluster.watchers:
             cluster.watchers.append(self._look)
 
@@ -221,7 +221,7 @@ class Registry:
     def _show_configs(self, path: str, texts: Mapping[str, str]) -> None:
         """The configs of an entity, and that they have changed."""
         self.put_value(f"{at.CONFIG}/{path}", at.config_node(texts))
-        if not self.is_told:
+        if not self.is_notified:
             self.put(at.CHANGES, None)
             self._purge()
             notice, name = text_of(at.change_node(path)), f"{at.CHANGES}/config_change_"

@@ -185,7 +185,7 @@ def _in_multi(kind: int, create: Create) -> tuple[int, Create]:
 def _close(client: Client, _: Reader) -> Body:
     assert client.session is not None
     client.keeper.sessions.end(client.session)
-    client.keeper.watches.forget(client)  # of its own nodes it is not told
+    client.keeper.watches.forget(client)  # it gets no events of its own nodes
     client.keeper.tree.end_session(client.session.session_id)
     return b""
 

@@ -18,7 +18,7 @@ MOST = 100_000
 
 
 class Watcher(Protocol):
-    """Who is told."""
+    """A connection with watches."""
 
     watching: set[tuple[bool, str]]
     """Whether for children, and the path."""
@@ -61,9 +61,9 @@ class Watches:
     def tell(self, changes: Sequence[Change]) -> None:
         """Ring those of what has changed."""
         for event, path in changes:
-            told = self._ring(self.data, path, event, ())
+            notified = self._ring(self.data, path, event, ())
             if event is Event.DELETED:
-                self._ring(self.child, path, event, told)
+                self._ring(self.child, path, event, notified)
             if event is not Event.DATA_CHANGED:
                 self._ring(self.child, parent_of(path), Event.CHILDREN_CHANGED, ())
 
@@ -75,12 +75,12 @@ class Watches:
         table: dict[str, dict[Watcher, None]],
         path: str,
         event: Event,
-        told: Iterable[Watcher],
+        notified: Iterable[Watcher],
     ) -> Iterable[Watcher]:
         watchers = table.pop(path, {})
         is_child = table is self.child
         for watcher in watchers:
             watcher.watching.discard((is_child, path))
-            if watcher not in told:
+            if watcher not in notified:
                 watcher.notify(event, path)
         return watchers

@@ -167,7 +167,7 @@ class Writes:
         entity = at.entity_of(self._registry.tree.get(path))
         configs = at.configs_of(self._registry.tree.get(f"{at.CONFIG}/{entity}"))
         kind, _, name = entity.partition("/")
-        self._registry.is_told = True
+        self._registry.is_notified = True
         try:
             if kind == "topics":
                 topic = self._cluster.topics.get(name)
@@ -180,7 +180,7 @@ class Writes:
             else:
                 self._set_client(entity, configs)
         finally:
-            self._registry.is_told = False
+            self._registry.is_notified = False
 
     def _set_client(self, path: str, configs: dict[str, str]) -> None:
         """Quotas, and a user's credentials."""

@@ -151,7 +151,7 @@ class ClassicCalls:
                 shard.forget(group_id)
             else:
                 shard.groups[group_id] = before
-            # A new member without an id is told it before the write, and is not known then.
+            # A new member without an id is sent it before the write, and is not known then.
             given_id = [each for each in effects.answers if each[1].error_code == _ID_GIVEN]
             self.send(*(given_id[0] if given_id else (call, refused_join(refusal.error))))
             return
@@ -247,7 +247,7 @@ class ClassicCalls:
             )
 
     def rebalance(self, group: ClassicGroup) -> None:
-        """Begin a round, unless one has begun: members are told by their next heartbeats."""
+        """Begin a round, unless one has begun: members learn so by their next heartbeats."""
         effects = Effects()
         why = "forced by the test"
         rebalance.begin_or_finish(group, effects, self._runtime.now(), why)

@@ -46,24 +46,24 @@ def subscribed_topics(metadata: bytes) -> frozenset[str]:
     try:
         if len(metadata) < _VERSION_SIZE:
             raise WireError("a subscription without its version")
-        told = ConsumerProtocolSubscription.decode(metadata, 0, _VERSION_SIZE)
+        subscription = ConsumerProtocolSubscription.decode(metadata, 0, _VERSION_SIZE)
     except WireError as error:
         raise Malformed(str(error)) from None
-    return frozenset(told.topics)
+    return frozenset(subscription.topics)
 
 
 def read_subscription(metadata: bytes, topics: TopicsView) -> Subscription:
     """The subscription in a member's metadata. Raises Malformed."""
     try:
-        told, version = read_value(ConsumerProtocolSubscription, metadata, newer=True)
+        subscription, version = read_value(ConsumerProtocolSubscription, metadata, newer=True)
     except WireError as error:
         raise Malformed(str(error)) from None
     owned: dict[bytes, list[int]] = {}
-    for entry in told.owned_partitions:
+    for entry in subscription.owned_partitions:
         topic = topics.catalogue.get(entry.topic)
         if topic is not None:
             owned.setdefault(topic.id, []).extend(entry.partitions)
-    return Subscription(version, frozenset(told.topics), told.rack_id, owned)
+    return Subscription(version, frozenset(subscription.topics), subscription.rack_id, owned)
 
 
 def read_assignment(assignment: bytes, topics: TopicsView) -> dict[bytes, frozenset[int]]:
@@ -72,13 +72,13 @@ def read_assignment(assignment: bytes, topics: TopicsView) -> dict[bytes, frozen
     if not assignment:
         return {}
     try:
-        told, _ = read_value(ConsumerProtocolAssignment, assignment, newer=True)
+        decoded, _ = read_value(ConsumerProtocolAssignment, assignment, newer=True)
     except WireError as error:
         raise Malformed(str(error)) from None
-    if told.user_data:
+    if decoded.user_data:
         raise UnknownAssignor
     found: dict[bytes, frozenset[int]] = {}
-    for entry in told.assigned_partitions:
+    for entry in decoded.assigned_partitions:
         topic = topics.catalogue.get(entry.topic)
         if topic is not None:
             found[topic.id] = found.get(topic.id, frozenset()) | frozenset(entry.partitions)

@@ -19,7 +19,7 @@ Rules (semantics G7):
 - The old id is fenced: its parked requests are answered 82 at once.
 - Stable, and the chosen protocol would stay the same: no rebalance, even with new metadata. The
   group is written with the new id, and the member answered in the current generation.
-- From v9 on such a leader is sent all members and skipAssignment; before, it is told its OLD id as
+- From v9 on such a leader is sent all members and skipAssignment; before, it is sent its OLD id as
   the leader, so that it takes itself for a follower and syncs.
 - Otherwise a round begins (CompletingRebalance, other protocol) or goes on (PreparingRebalance).
 - Kafka still awaits a Sync from the old id, if that had not synced: such a group rebalances once

@@ -83,8 +83,8 @@ class ClassicMembers(OtherGroups):
         step = joining.step(self._calls.times_of(group.group_id), now)
         replaced = joining.replaced
         epoch = step.group_epoch(records, needs_resolved=False)
-        if replaced is not None and may_downgrade(group, [replaced], [step.told]):
-            member = step.told
+        if replaced is not None and may_downgrade(group, [replaced], [step.updated]):
+            member = step.updated
             if not step.has_changed_topics:
                 target = group.target_of(member)
                 member = step.reconciled(group.target_epoch, target, records)
@@ -188,21 +188,21 @@ class _Joining:
     def step(self, times: GroupTimes, now: int) -> Step:
         """The changes that the join means for the group, not made yet. Raises Refused."""
         before = self.before()
-        told = self.subscription()
+        subscription = self.subscription()
         request = self.request
         timeout = self.rebalance_timeout_ms
         after = replace(
             before,
             instance_id=before.instance_id or request.group_instance_id,
-            rack_id=before.rack_id if told.rack_id is None else told.rack_id,
+            rack_id=before.rack_id if subscription.rack_id is None else subscription.rack_id,
             rebalance_timeout_ms=before.rebalance_timeout_ms if timeout == -1 else timeout,
-            names=told.names,
+            names=subscription.names,
             regex="",
             client_id=self.call.client_id,
             client_host=host_of(self.call),
             classic=ClassicSide(request.session_timeout_ms, self.protocols),
         )
-        return Step(self.group, before, after, told.owned, times, now)
+        return Step(self.group, before, after, subscription.owned, times, now)
 
     def subscription(self) -> Subscription:
         """The subscription in its metadata. Raises Refused(UNKNOWN_SERVER_ERROR) if there is none,

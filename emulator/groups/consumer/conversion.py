@@ -90,15 +90,15 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     metadata = member.metadata(name) if name else member.protocols[0][1]
     assigned = read_assignment(member.assignment, topics)
-    told = read_subscription(metadata, topics)
+    subscription = read_subscription(metadata, topics)
     epoch = classic.generation
     return ConsumerMember(
         member.member_id,
         member.instance_id,
-        told.rack_id,
+        subscription.rack_id,
         member.client_id,
         member.client_host,
-        names=told.names,
+        names=subscription.names,
         rebalance_timeout_ms=member.rebalance_timeout_ms,
         classic=ClassicSide(member.session_timeout_ms, member.protocols),
         epoch=epoch,

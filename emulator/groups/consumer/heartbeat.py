@@ -77,9 +77,9 @@ def heartbeat(
     check_room(group, request.member_id)
     owned = _owned(request)
     before = _subscribing_member(group, request, owned, records)
-    told = _updated(before, call, request)
+    updated = _updated(before, call, request)
     group.sees = sees
-    step = Step(group, before, told, owned, times, now)
+    step = Step(group, before, updated, owned, times, now)
     after = step.take(records)
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
     is_news = (
@@ -231,18 +231,18 @@ class Step:
         self,
         group: ConsumerGroup,
         before: ConsumerMember,
-        told: ConsumerMember,
+        updated: ConsumerMember,
         owned: Owned | None,
         times: GroupTimes,
         now: int,
     ) -> None:
         self.group = group
         self.before = before
-        self.told = told
+        self.updated = updated
         self.owned = owned
         self.times = times
         self.now = now
-        self.subscriptions = Subscriptions(group, told)
+        self.subscriptions = Subscriptions(group, updated)
         self.has_changed_topics = False
         # Set if the topics changed; else the group's value counts.
         self.is_homogeneous: bool | None = None
@@ -258,10 +258,10 @@ class Step:
         member and of the epoch. `needs_resolved`: an expression that is not resolved yet does not
         count as a change."""
         group = self.group
-        has_names_changed = self.before.names != self.told.names
-        if self.told != self.before:
-            records.append(RECORDS.member_record(group.group_id, self.told))
-        change = update_regexes(group, self.before, self.told, records, self.now)
+        has_names_changed = self.before.names != self.updated.names
+        if self.updated != self.before:
+            records.append(RECORDS.member_record(group.group_id, self.updated))
+        change = update_regexes(group, self.before, self.updated, records, self.now)
         self.has_changed_topics = has_names_changed or change is not RegexChange.NONE
         bumps = self.has_changed_topics
         if needs_resolved:
@@ -292,22 +292,26 @@ class Step:
         """The target assignment's epoch and the member's target; recomputed if it is time."""
         group = self.group
         if epoch <= group.target_epoch or not is_time(group, self.times, self.now):
-            return group.target_epoch, group.target_of(self.told)
+            return group.target_epoch, group.target_of(self.updated)
         specs = self._specs()
-        name = group.preferred_assignor(self.told)
+        name = group.preferred_assignor(self.updated)
         alike = group.is_homogeneous if self.is_homogeneous is None else self.is_homogeneous
         targets = assign(name, specs, group.view.count, homogeneous=alike)
         of_all = {member_id: targets.get(member_id, {}) for member_id in specs}
         records += new_targets(group, of_all, epoch, self.now)
-        return epoch, targets.get(self.told.member_id, {})
+        return epoch, targets.get(self.updated.member_id, {})
 
     def _specs(self) -> dict[str, MemberSpec]:
-        group, told = self.group, self.told
-        replaced = group.instance(told.instance_id)
+        group, updated = self.group, self.updated
+        replaced = group.instance(updated.instance_id)
         specs = {}
         for member in self.subscriptions.members():
             target = group.targets.get(member.member_id, {})
-            if member is told and replaced is not None and replaced.member_id != told.member_id:
+            if (
+                member is updated
+                and replaced is not None
+                and replaced.member_id != updated.member_id
+            ):
                 target = group.targets.get(replaced.member_id, {})
             topics = group.view.ids(group.names_of(member))
             specs[member.member_id] = MemberSpec(member.instance_id, topics, target)
@@ -317,17 +321,17 @@ class Step:
         self, target_epoch: int, target: Assignment, records: list[MessageRecord]
     ) -> ConsumerMember:
         """The member after one step towards its target."""
-        group, told = self.group, self.told
-        if not self.has_changed_topics and told.is_reconciled_to(target_epoch):
-            return told
-        names = group.names_of(told)
+        group, updated = self.group, self.updated
+        if not self.has_changed_topics and updated.is_reconciled_to(target_epoch):
+            return updated
+        names = group.names_of(updated)
         goal = Goal(
             *(target_epoch, target, group.view.ids(names), bool(names)),
             *(self.has_changed_topics, group.is_held, self.owned),
         )
-        after = reconcile(told, goal)
-        if after == told:
-            return told
+        after = reconcile(updated, goal)
+        if after == updated:
+            return updated
         records.append(group.current_record(after))
         if not after.is_classic:
             time_revocation(group, after, self.now)

@@ -50,9 +50,9 @@ class OffsetCalls:
             group.committed(request.member_id, self._runtime.now())
             self._runtime.note_deadline(group)
         elif request.generation >= 0:
-            is_told = self._runtime.settings.tells_commits_of_missing_groups
-            is_told = is_told and request.version >= GROUP_ID_NOT_FOUND_SINCE
-            raise Refused(Error.GROUP_ID_NOT_FOUND if is_told else Error.ILLEGAL_GENERATION)
+            is_not_found = self._runtime.settings.tells_commits_of_missing_groups
+            is_not_found = is_not_found and request.version >= GROUP_ID_NOT_FOUND_SINCE
+            raise Refused(Error.GROUP_ID_NOT_FOUND if is_not_found else Error.ILLEGAL_GENERATION)
         return self._commit(shard, group_id, request, None)
 
     def commit_in_transaction(

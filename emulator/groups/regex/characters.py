@@ -4,7 +4,7 @@ Nothing is listed beforehand: a character is looked at when it comes, and what w
 the next time. Sources: RE2's syntax page; Unicode's categories as Python knows them; for letters
 with more than two cases, Unicode's CaseFolding.txt.
 
-Differences that stay: a character's script is told by its Unicode name (GREEK SMALL LETTER ALPHA),
+Differences that stay: a character's script is known by its Unicode name (GREEK SMALL LETTER ALPHA),
 and RE2/J knows Unicode as of 2010.
 """
 

@@ -1,7 +1,7 @@
 """The coordinator's calls about share groups (KIP-932), and the share groups themselves.
 
 What members do, what administrators ask of their offsets, and what happens when neither does. The
-share coordinator keeps where a group is in each partition; it is told to initialise
+share coordinator keeps where a group is in each partition; it is asked to initialise
 a state after the records that announce it were written, and the record that it is there follows.
 """
 

@@ -51,7 +51,7 @@ def heartbeat(
     """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH."""
     before, names = _member(group, request), request.subscribed_topic_names
-    told = replace(
+    updated = replace(
         before,
         rack_id=before.rack_id if request.rack_id is None else request.rack_id,
         names=before.names if names is None else frozenset(names),
@@ -59,15 +59,15 @@ def heartbeat(
         client_host=host_of(call),
     )
     records: list[MessageRecord] = []
-    if told != before or request.member_id not in group.members:
-        records.append(RECORDS.member_record(group.group_id, told))
-    epoch, is_raised = _group_epoch(group, before, told, records)
-    target_epoch, target = _target(group, told, epoch, times, now, records)
-    after = _reconciled(group, told, target_epoch, target, is_raised)
-    if after != told:
+    if updated != before or request.member_id not in group.members:
+        records.append(RECORDS.member_record(group.group_id, updated))
+    epoch, is_raised = _group_epoch(group, before, updated, records)
+    target_epoch, target = _target(group, updated, epoch, times, now, records)
+    after = _reconciled(group, updated, target_epoch, target, is_raised)
+    if after != updated:
         records.append(RECORDS.current_record(group.group_id, after))
     retry_ms = group.settings.share_initialize_retry_interval_ms
-    missing = states.uninitialized(group, group.subscriptions(told), now, retry_ms)
+    missing = states.uninitialized(group, group.subscriptions(updated), now, retry_ms)
     said = states.initializing(group, missing)
     if said is not None:
         records.append(state_record(group.group_id, said))
@@ -111,15 +111,15 @@ def _member(group: ShareGroup, request: Request) -> ShareMember:
 
 
 def _group_epoch(
-    group: ShareGroup, before: ShareMember, told: ShareMember, records: list[MessageRecord]
+    group: ShareGroup, before: ShareMember, updated: ShareMember, records: list[MessageRecord]
 ) -> tuple[int, bool]:
     """The group's epoch after this, and whether it was raised."""
-    is_raised = told.names != before.names
+    is_raised = updated.names != before.names
     if group.target_epoch >= group.epoch:
         is_raised |= _has_unassigned(group)
     if not is_raised and group.checked_generation == group.view.generation:
         return group.epoch, False
-    metadata_hash = group.view.hash_of(group.subscriptions(told))
+    metadata_hash = group.view.hash_of(group.subscriptions(updated))
     if is_raised or metadata_hash != group.metadata_hash:
         records.append(group.record(group.epoch + 1, metadata_hash))
         return group.epoch + 1, True
@@ -144,7 +144,7 @@ def _has_unassigned(group: ShareGroup) -> bool:
 
 def _target(
     group: ShareGroup,
-    told: ShareMember,
+    updated: ShareMember,
     epoch: int,
     times: GroupTimes,
     now: int,
@@ -152,27 +152,27 @@ def _target(
 ) -> tuple[int, Assignment]:
     """The target assignment's epoch and the member's target; recomputed if it is time."""
     if group.target_epoch >= epoch or not is_time(group, times, now):
-        return group.target_epoch, group.targets.get(told.member_id, {})
-    members = {**group.members, told.member_id: told}
+        return group.target_epoch, group.targets.get(updated.member_id, {})
+    members = {**group.members, updated.member_id: updated}
     specs = {
         name: ShareSpec(group.view.ids(members[name].names), group.targets.get(name, {}))
         for name in hash_map_order(timeline_order(members, size=len(group) + 1))
     }
     assignable = {t: s.partitions for t, s in group.known_states.initialized.items()}
-    alike = set(group.subscriptions(told).values()) == {len(specs)}
+    alike = set(group.subscriptions(updated).values()) == {len(specs)}
     targets = assign(specs, assignable, homogeneous=alike)
     records += new_targets(group, targets, epoch, now)
-    return epoch, targets[told.member_id]
+    return epoch, targets[updated.member_id]
 
 
 def _reconciled(
-    group: ShareGroup, told: ShareMember, epoch: int, target: Assignment, is_raised: bool
+    group: ShareGroup, updated: ShareMember, epoch: int, target: Assignment, is_raised: bool
 ) -> ShareMember:
     """The member with its target."""
-    if not is_raised and told.epoch == epoch:
-        return told
-    topics = group.view.ids(told.names)
+    if not is_raised and updated.epoch == epoch:
+        return updated
+    topics = group.view.ids(updated.names)
     assigned = {topic: parts for topic, parts in target.items() if topic in topics}
-    if told.epoch == epoch:
-        return replace(told, assigned=assigned)
-    return replace(told, epoch=epoch, previous_epoch=told.epoch, assigned=assigned)
+    if updated.epoch == epoch:
+        return replace(updated, assigned=assigned)
+    return replace(updated, epoch=epoch, previous_epoch=updated.epoch, assigned=assigned)

@@ -47,7 +47,7 @@ class Unwritten:
     places: dict[str, StreamsGroupHeartbeatResponse.EndpointToPartitions] = field(
         default_factory=dict
     )
-    """What was told of members' endpoints, by member id, until the member or the topics change."""
+    """The endpoints as last sent, by member id, until the member or the topics change."""
 
 
 class StreamsGroup(ModernGroup[StreamsMember, Target]):

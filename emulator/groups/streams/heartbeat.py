@@ -4,9 +4,9 @@ Rules (semantics N27-N35), in their order:
 - The group takes no more members than `group.streams.max.size` (81). Epoch 0 joins, also if the
   member is here already. Another epoch than the member's is fenced (110), except its previous one
   if it has all tasks that it reports: then an answer was lost.
-- The first member brings the topology. A lower topology epoch is told to be stale; another topology
-  is refused.
-- The topology is held against the topics there are (topology.py). What is missing is told.
+- The first member brings the topology. A lower topology epoch is answered as stale; another
+  topology is refused.
+- The topology is held against the topics there are (topology.py). What is missing is answered.
 - The group's epoch rises if the member changed, if its topics changed, if they begin or cease to
   fit the topology, and if the number of standbys changed.
 - If the group's epoch is higher than the target assignment's, a new target is computed, but not
@@ -92,9 +92,9 @@ def heartbeat(
     STREAMS_INVALID_TOPOLOGY, UNKNOWN_SERVER_ERROR."""
     owned = Owned.of(request)
     before = _member(group, request, owned)
-    told = _updated(before, call, request)
+    updated = _updated(before, call, request)
     step = _Step(group, request, owned, times, now, writes)
-    after = step.take(before, told)
+    after = step.take(before, updated)
     group.deadlines.set((Due.SESSION, after.member_id), now + times.session_timeout_ms)
     kept = group.unwritten
     if request.shutdown_application:
@@ -139,7 +139,7 @@ def _task_ids(tasks: Epochs | Tasks) -> list[Response.TaskIds]:
 def _news(
     group: StreamsGroup, request: Request, before: StreamsMember, after: StreamsMember
 ) -> Held | None:
-    """The tasks that the member is told; None if it knows them."""
+    """The tasks of the answer; None if the member knows them."""
     if request.member_epoch != JOINING_EPOCH and before.assigned == after.assigned:
         return None
     group.unwritten.places.pop(after.member_id, None)
@@ -210,27 +210,27 @@ class _Step:
         self.statuses: list[Status] = []
         self.configured: Configured
 
-    def take(self, before: StreamsMember, told: StreamsMember) -> StreamsMember:
+    def take(self, before: StreamsMember, updated: StreamsMember) -> StreamsMember:
         """The member after the step."""
         group = self.group
-        is_changed = told != before or told.member_id not in group.members
+        is_changed = updated != before or updated.member_id not in group.members
         if is_changed:
-            self.records.append(RECORDS.member_record(group.group_id, told))
+            self.records.append(RECORDS.member_record(group.group_id, updated))
         topology = self._topology()
         known = group.topology
-        if known is not None and told.topology_epoch < known.epoch:
+        if known is not None and updated.topology_epoch < known.epoch:
             text = (
-                f"The member's topology epoch {told.topology_epoch} is behind the group's topology"
-                f" epoch {known.epoch}."
+                f"The member's topology epoch {updated.topology_epoch} is behind the group's"
+                f" topology epoch {known.epoch}."
             )
             self.statuses.append(Status(status_code=StatusCode.STALE_TOPOLOGY, status_detail=text))
         epoch = self._group_epoch(topology, is_changed=is_changed)
         delay_ms = self.times.initial_rebalance_delay_ms
         if not group.members and delay_ms > 0 and group.deadlines.get(FIRST_ASSIGNMENT) is None:
             group.deadlines.set(FIRST_ASSIGNMENT, self.now + delay_ms)
-        target_epoch, target = self._target(epoch, told)
-        after = reconcile(told, Goal(target_epoch, target, group.holders, self.owned))
-        if after != told:
+        target_epoch, target = self._target(epoch, updated)
+        after = reconcile(updated, Goal(target_epoch, target, group.holders, self.owned))
+        if after != updated:
             self.records.append(group.current_record(after))
             time_revocation(group, after, self.now)
         return after
@@ -305,7 +305,7 @@ class _Step:
                         )
                         raise Refused(Error.INVALID_REQUEST, message)
 
-    def _target(self, epoch: int, told: StreamsMember) -> tuple[int, Target]:
+    def _target(self, epoch: int, updated: StreamsMember) -> tuple[int, Target]:
         """The target assignment's epoch and the member's target; recomputed if it is time."""
         group, times = self.group, self.times
         if group.deadlines.get(FIRST_ASSIGNMENT) is not None:
@@ -314,12 +314,12 @@ class _Step:
         if group.target_epoch < epoch:
             if is_time(group, times, self.now):
                 targets, records = assigned(
-                    group, self.configured, epoch, times.standbys, self.now, told
+                    group, self.configured, epoch, times.standbys, self.now, updated
                 )
                 self.records += records
-                return epoch, targets[told.member_id]
+                return epoch, targets[updated.member_id]
             self._delayed("assignment interval")
-        return group.target_epoch, group.targets.get(told.member_id, NOTHING)
+        return group.target_epoch, group.targets.get(updated.member_id, NOTHING)
 
     def _delayed(self, why: str) -> None:
         text = f"Assignment delayed due to the configured {why}."
@@ -332,15 +332,15 @@ def assigned(
     epoch: int,
     standbys: int,
     now: int,
-    told: StreamsMember | None = None,
+    updated: StreamsMember | None = None,
 ) -> tuple[Mapping[str, Target], list[MessageRecord]]:
-    """The targets of all members, and the records of those that are new and of the epoch. `told`:
-    the member that is sending a heartbeat, as it is by that. Nobody gets anything while the topics
-    do not fit the topology."""
+    """The targets of all members, and the records of those that are new and of the epoch.
+    `updated`: the member that is sending a heartbeat, as it is by that. Nobody gets anything while
+    the topics do not fit the topology."""
     names = timeline_order(group.members, size=len(group) + 1)
     members = {name: group.members[name] for name in names}
-    if told is not None:
-        members[told.member_id] = told
+    if updated is not None:
+        members[updated.member_id] = updated
     members = {name: members[name] for name in hash_map_order(members)}
     targets: Mapping[str, Target] = dict.fromkeys(members, NOTHING)
     if configured.is_ready and configured.subtopologies is not None:
@@ -365,12 +365,12 @@ def places(group: StreamsGroup, after: StreamsMember) -> list[Response.EndpointT
 
 
 def _kept(group: StreamsGroup, member: StreamsMember) -> Response.EndpointToPartitions:
-    """What was told last, until the member's records are written: the answer to the heartbeat that
-    changes an endpoint has the old one, if that was told before."""
-    told = group.unwritten.places
-    if member.member_id not in told:
-        told[member.member_id] = _place(group, member)
-    return told[member.member_id]
+    """The place sent last, until the member's records are written: the answer to the heartbeat that
+    changes an endpoint has the old one, if that was sent before."""
+    sent = group.unwritten.places
+    if member.member_id not in sent:
+        sent[member.member_id] = _place(group, member)
+    return sent[member.member_id]
 
 
 def _place(group: StreamsGroup, member: StreamsMember) -> Response.EndpointToPartitions:

@@ -232,12 +232,13 @@ def _of_joined(
     return dict.fromkeys(repartition, count)
 
 
-def _same(names: Sequence[str], told: Sequence[str], counts: Counts) -> int:
-    """The number that all these topics have; `told`: those that are named where they differ."""
+def _same(names: Sequence[str], named: Sequence[str], counts: Counts) -> int:
+    """The number that all these topics have; `named`: the names in the message where they
+    differ."""
     if not all(name in counts for name in names):
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     if len({counts[name] for name in names}) > 1:
-        listed = ", ".join(f"{name}={counts[name]}" for name in sorted(told))
+        listed = ", ".join(f"{name}={counts[name]}" for name in sorted(named))
         text = f"Following topics do not have the same number of partitions: [{{{listed}}}]"
         raise NotReady(StatusCode.INCORRECTLY_PARTITIONED_TOPICS, text)
     return counts[names[0]]

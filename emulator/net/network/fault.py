@@ -46,7 +46,7 @@ class Effect:
     reset_s: float | None = None
     """So long after it was met, a connection is reset."""
     forgets: bool = False
-    """The broker has lost the connections that there are, and clients are not told."""
+    """The broker has lost the connections that there are, and sends their clients nothing."""
     refuses: bool = False
     """New connections are refused."""
 

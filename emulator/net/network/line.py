@@ -40,7 +40,7 @@ class Line(Protocol):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it was told to write no more for now."""
+        """Whether writing to it is paused."""
         ...
 
     @property
@@ -56,10 +56,10 @@ class Line(Protocol):
         ...
 
     def lost(self) -> None:
-        """For the broker it has ended; the client is not told."""
+        """For the broker it has ended; the client's socket stays open."""
 
     def reset_when_closed(self) -> None:
-        """When it is closed, the client is told by a reset, and what is on its way is lost."""
+        """When it is closed, the client's socket is reset, and what is on its way is lost."""
 
     def eof_received(self) -> bool | None: ...
 
@@ -87,7 +87,7 @@ class Place(Protocol):
 
     @property
     def journal(self) -> Journal:
-        """Where it is told what happens."""
+        """The event log of the broker."""
         ...
 
     def refuse(self, reason: object, is_at: Callable[[int], bool]) -> None:

@@ -174,7 +174,7 @@ class Link(asyncio.BufferedProtocol):
         self._met: set[Fault] = set()
         self._forgotten_by: Fault | None = None
         self._is_reading = protocol.is_reading
-        self._is_choked = False  # the protocol was told to write no more
+        self._is_choked = False  # writing of the protocol is paused
         self._is_ending = False  # the client has sent its last
         self._is_closing = False  # the broker has closed it
         self._is_reset = False

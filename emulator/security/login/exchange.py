@@ -11,8 +11,8 @@ from typing import Protocol
 
 
 class LoginFailed(Exception):
-    """The client is not who it says. `shown` is what it is told, the same for every reason if it is
-    empty; `reason` is for the test, and has nothing secret in it."""
+    """The client is not who it says. `shown` is the message that it is sent, the same for every
+    reason if it is empty; `reason` is for the test, and has nothing secret in it."""
 
     def __init__(self, reason: str, shown: str = "") -> None:
         super().__init__(reason)

@@ -2,7 +2,7 @@
 
 As Kafka's server does it: channel bindings are not looked at; what is signed is put together anew
 from what was understood, so extensions of the last message, and a reserved `m=`, make the proof
-wrong; nearly every failure is told by the same sentence. Several extensions of the first message
+wrong; nearly every failure has the same message. Several extensions of the first message
 are signed in their order, of which a real broker makes one of its own at each start.
 
 A delegation token logs in as a user: its id is the name, its HMAC in base64 the password, and the

@@ -35,13 +35,13 @@ class KeyStore(NamedTuple):
 
 
 def has_key_store(config: ListenerConfig) -> bool:
-    """Whether a listener is told where its key is."""
+    """Whether a listener has configs of its key."""
     names = ("ssl.keystore.location", "ssl.keystore.key", "ssl.keystore.certificate.chain")
     return any(config.get(name) for name in names)
 
 
 def has_trust_store(config: ListenerConfig) -> bool:
-    """Whether a listener is told whom it trusts."""
+    """Whether a listener has configs of its trust."""
     names = ("ssl.truststore.location", "ssl.truststore.certificates")
     return any(config.get(name) for name in names)
 

@@ -26,7 +26,7 @@ def test_how_long_it_lasted(seconds: float, told: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "told"),
     [
-        ("looked up the end", "app was told that offset 3 is the end of orders-0 4 times in 2 ms"),
+        ("looked up the end", "app looked up the end of orders-0 (offset 3) 4 times in 2 ms"),
         ("fetched nothing", "app fetched 0 records from orders-0 4 times in 2 ms"),
         ("fetched", "app fetched offset 3 from orders-0 in 4 requests in 2 ms"),
     ],
