@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 
 class Broker:
-    """One broker, by the id of its node."""
-
     def __init__(
         self, config: BrokerConfig, random: Random, new_block: Callable[[], range]
     ) -> None:

@@ -51,15 +51,12 @@ FORKED = (
 
 
 class Serving(NamedTuple):
-    """A broker that accepts connections."""
-
     server: Server
     data_dir: Path | None
     zookeeper: ZooKeeperServer | None = None
 
     @property
     def bootstrap(self) -> str:
-        """The addresses of its brokers, with commas."""
         nodes = list(self.cluster.nodes.values())
         return ",".join(f"{bracketed(each.host)}:{each.port}" for each in nodes)
 
@@ -260,7 +257,6 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 
 def running_here() -> list[BrokerThread]:
-    """The brokers that run in this process."""
     return [each for each in list(_running) if each.serving is not None and not each.is_forked]
 
 

@@ -311,8 +311,6 @@ class Cluster(Environment):
 
 
 class _Checkpoints:
-    """The regular checkpoint."""
-
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._has_failed = False

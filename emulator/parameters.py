@@ -52,7 +52,6 @@ def all_texts(given: Mapping[str, ConfigValue] | None, acls: bool) -> dict[str, 
 def topic_config_texts(
     config: Mapping[str, ConfigValue] | None, configs: Mapping[str, ConfigValue] | None
 ) -> dict[str, str]:
-    """Configs of a topic, in either spelling."""
     if config is not None and configs is not None:
         raise TypeError("config and configs are two names of one argument: give one of them")
     return config_texts(configs, "configs") if config is None else config_texts(config)
@@ -96,13 +95,11 @@ def topic_name(given: str, name: str = "name") -> str:
 
 
 def group_id(given: str, name: str = "group_id") -> str:
-    """A text."""
     _check(isinstance(given, str), name, "a str", given)
     return given
 
 
 def words(given: str, name: str) -> str:
-    """A text for people."""
     _check(isinstance(given, str) and bool(given.strip()), name, "a str with a word in it", given)
     return given
 
@@ -143,7 +140,6 @@ def record_count(given: int) -> int:
 
 
 def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None:
-    """The data directory, if one is given."""
     if disk is not None:
         _check(isinstance(disk, MemoryDisk), "disk", "a MemoryDisk", disk)
         if data_dir is not None:
@@ -160,7 +156,6 @@ def storage(data_dir: str | Path | None, disk: MemoryDisk | None) -> Path | None
 
 
 def listener(host: str, port: int) -> tuple[str, int]:
-    """Where to listen."""
     _check(isinstance(host, str), "host", "a str", host)
     try:
         is_name = bool(host.encode("idna"))
@@ -175,7 +170,6 @@ def listener(host: str, port: int) -> tuple[str, int]:
 
 
 def listening(host: str, port: int, listen: Sequence[str] | None, brokers: int) -> Listening:
-    """Where each broker listens."""
     found = Listening(*listener(host, port))
     if listen is None:
         if port and port + brokers > 65536:
@@ -196,7 +190,6 @@ def listening(host: str, port: int, listen: Sequence[str] | None, brokers: int) 
 
 
 def advertised(given: str | None, brokers: int = 1) -> Advertised | None:
-    """The addresses that clients are given, if they are others."""
     if given is None:
         return None
     _check(isinstance(given, str), "advertised", 'a str, "host:port"', given)
@@ -296,7 +289,6 @@ def scan_limit(given: int | str | None) -> int | str | None:
 
 
 def max_events(given: int) -> int:
-    """A number of events."""
     _check(_is_int(given), "max_events", "a number of events to keep, 0 for none", given)
     if given < 0:
         raise ValueError(f"max_events is at least 0 (none is kept), not {given}")
@@ -321,13 +313,11 @@ def racks(brokers: int, given: Sequence[str] | None) -> list[str | None]:
 
 
 def timing(given: str) -> str:
-    """How soon things are ready."""
     _check(isinstance(given, str), "timing", "a str", given)
     return one_of("timing", given, (INSTANT, KAFKA_TIMING))
 
 
 def retention_policy(given: Any) -> Any:
-    """A function."""
     is_one = callable(given) and not isinstance(given, type)
     _check(is_one, "retention", "a function, as kafka_retention", given)
     return given
@@ -361,7 +351,6 @@ def zookeeper_port(given: bool | int, release: Release) -> int | None:
 
 
 def naming(given: str) -> Naming:
-    """A naming by its name."""
     _check(isinstance(given, str), "naming", "a str", given)
     try:
         return naming_of(given)

@@ -34,8 +34,6 @@ def bracketed(host: str) -> str:
 
 
 class Listening(NamedTuple):
-    """Where the brokers of a cluster listen."""
-
     host: str
     port: int
     """Of the first one; those after it follow. 0: each has a free one."""

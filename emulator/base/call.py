@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class Principal(NamedTuple):
-    """Who a client has authenticated as."""
-
     kind: str
     name: str
 
@@ -170,17 +168,14 @@ class Call:
 
     @property
     def listener(self) -> str:
-        """The name of the listener that was asked."""
         return self.connection.listener
 
     @property
     def principal(self) -> Principal:
-        """Who asks."""
         return self.connection.principal
 
     @property
     def has_token(self) -> bool:
-        """Whether who asks has logged in with a delegation token."""
         return bool(getattr(self.connection, "has_token", False))
 
     @property
@@ -190,7 +185,6 @@ class Call:
 
     @property
     def is_open(self) -> bool:
-        """Whether the connection is open."""
         return self.connection.is_open
 
     @property

@@ -92,8 +92,6 @@ class Step:
 
 
 class Route:
-    """What requests of one API pass."""
-
     __slots__ = ("_by_principal", "requests", "steps")
 
     def __init__(self, steps: tuple[Step, ...]) -> None:
@@ -108,7 +106,6 @@ class Route:
         self._by_principal.clear()
 
     def steps_for(self, principal: Principal) -> tuple[Step, ...]:
-        """The steps that requests of a client pass."""
         steps = self._by_principal.get(principal)
         if steps is None:
             if len(self._by_principal) >= _PRINCIPALS_MAX:
@@ -119,8 +116,6 @@ class Route:
 
 
 class Chain(MutableSequence[Step]):
-    """The steps, the first one first."""
-
     def __init__(self) -> None:
         self._steps: list[Step] = []
         self.routes: dict[int, Route] = {}

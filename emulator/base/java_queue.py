@@ -27,7 +27,6 @@ class JavaQueue(Generic[T]):
         return len(self._heap)
 
     def add(self, element: T) -> None:
-        """One more element, which moves up to its place."""
         heap, number = self._heap, self._number(element)
         at = len(heap)
         heap.append(element)

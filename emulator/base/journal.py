@@ -37,7 +37,6 @@ class MemberNames:
         self._taken: set[str] = set()
 
     def name(self, client_id: str, member_id: str) -> str:
-        """The name of a member, perhaps a new one."""
         known = self._names.get(member_id)
         if known is not None:
             return known
@@ -217,7 +216,6 @@ class Journal:
             self._keep(key, self._append("rule", fields))
 
     def clear(self) -> None:
-        """Forget everything, as if the broker began now."""
         self._events.clear()
         self._runs.clear()
         self.members = MemberNames()

@@ -13,8 +13,6 @@ class NeverMatched(AssertionError):
 
 
 class TestFault:
-    """A rule or a fault, as a test has set it by a sentence."""
-
     def __init__(self, sentence: str, *, is_optional: bool = False) -> None:
         self.sentence = sentence
         self.is_optional = is_optional
@@ -31,7 +29,6 @@ class TestFault:
 
     @property
     def hits(self) -> int:
-        """How often it took effect."""
         raise NotImplementedError
 
     def failed(self, error: Exception) -> None:
@@ -41,8 +38,6 @@ class TestFault:
 
 
 class Excusable(Protocol):
-    """The rules, or the faults, of a broker."""
-
     def excuse(self) -> None:
         """Report none of those that never took effect so far."""
 

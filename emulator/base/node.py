@@ -34,8 +34,6 @@ def alive(brokers: Mapping[int, Node]) -> dict[int, Node]:
 
 
 class Registered(NamedTuple):
-    """The brokers that partitions may be on."""
-
     racks: Mapping[int, str | None]
     """Of each, by its id."""
     active: Collection[int]

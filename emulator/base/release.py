@@ -173,12 +173,10 @@ class Release:
         return self.features if self.has_kraft else {"metadata.version": (1, 7)}
 
     def serves(self, api_key: int, version: int) -> bool:
-        """Whether a request in this version is answered."""
         return version in self._served.get(api_key, ())
 
     @cached_property
     def _served(self) -> dict[int, range]:
-        """The versions of each API that are answered."""
         before = self.not_served_before
         return {
             key: range(max(first, before.get(key, 0)), last + 1)
@@ -200,7 +198,6 @@ def release_named(name: str) -> Release:
 
 
 def releases() -> list[Release]:
-    """All of them, the newest first."""
     from ..releases.tables import NAMES
 
     return [release_named(name) for name in NAMES]

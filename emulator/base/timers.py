@@ -24,8 +24,6 @@ from typing import Generic, Protocol, TypeVar
 
 
 class Timer:
-    """One callback to come."""
-
     __slots__ = ("_owner", "callback", "check", "when")
 
     def __init__(
@@ -48,11 +46,7 @@ class Timer:
 
 
 class Check(Protocol):
-    """Work that is done every so often."""
-
-    def interval_ms(self) -> int:
-        """How long after each run the next one follows."""
-        ...
+    def interval_ms(self) -> int: ...
 
     def run(self, now: int, /) -> bool:
         """Look for what is due, and do it. Returns whether anything was changed."""
@@ -65,8 +59,6 @@ class Check(Protocol):
 
 
 class RepeatedCheck:
-    """A check, and its next run."""
-
     __slots__ = ("_owner", "_ran_at", "_seen", "_timer", "_work")
 
     def __init__(self, work: Check, when: int, owner: Timers) -> None:
@@ -82,7 +74,6 @@ class RepeatedCheck:
         return self._seen == self._owner.changes
 
     def cancel(self) -> None:
-        """Check no more."""
         self._timer.cancel()
 
     def next_found(self) -> int | None:
@@ -95,7 +86,6 @@ class RepeatedCheck:
         self._timer = self._owner.at(self._from(time), self._run, self)
 
     def _from(self, time: int) -> int:
-        """The first run at or after that time."""
         when, interval = self._timer.when, max(1, self._work.interval_ms())
         return when if time <= when else time + (when - time) % interval
 
@@ -122,7 +112,6 @@ class Timers:
         """When `fire` was last called."""
 
     def __len__(self) -> int:
-        """How many have yet to fire."""
         return len(self._heap) - self._dead
 
     def at(
@@ -170,7 +159,6 @@ class Timers:
         self.changed()
 
     def next(self) -> int | None:
-        """The next deadline, if there is one."""
         heap = self._heap
         while heap and heap[0][2].callback is None:
             heappop(heap)

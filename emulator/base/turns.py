@@ -51,8 +51,6 @@ def each_of(items: Iterable[T], make: Callable[[T], R], at_a_time: int = 1) -> S
 
 
 class Turns:
-    """The jobs of a cluster that have not ended."""
-
     def __init__(self) -> None:
         self._jobs: deque[Slices[None]] = deque()
         self._first: deque[Slices[None]] = deque()
@@ -65,11 +63,9 @@ class Turns:
         self.wake: Callable[[], None] | None = None
 
     def __len__(self) -> int:
-        """How many jobs have not ended."""
         return len(self._jobs) + len(self._first)
 
     def end(self) -> None:
-        """Nothing is left of this turn."""
         if self.wake is None:
             self.left = QUANTUM_S
         else:
@@ -92,7 +88,6 @@ class Turns:
             add(job)
 
     def add(self, job: Slices[None]) -> None:
-        """Carry out a job in later turns."""
         self._jobs.append(job)
         if self.wake is None:
             self.work()
@@ -147,7 +142,6 @@ class Turns:
         return True
 
     def close(self) -> None:
-        """Give up what has not ended."""
         for jobs in (self._first, self._jobs):
             while jobs:
                 jobs.popleft().close()
@@ -162,13 +156,11 @@ class Gate:
         self._waiting: deque[Slices[None]] = deque()
 
     def enter(self) -> Slices[None]:
-        """Take the room, once it is free."""
         while self._is_taken:
             yield cast(None, self._waiting.append)
         self._is_taken = True
 
     def leave(self) -> None:
-        """Leave it to the next."""
         self._is_taken = False
         if self._waiting:
             self._turns.add(self._waiting.popleft())

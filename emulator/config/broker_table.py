@@ -18,7 +18,6 @@ from .definition import Definition, parse_table
 
 @cache
 def broker_definitions() -> dict[str, Definition]:
-    """The table, by name, in the order in which Kafka looks at them."""
     return parse_table(_TABLE)
 
 

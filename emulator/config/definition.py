@@ -102,8 +102,6 @@ class BrokerName(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """One row of a table."""
-
     name: str
     kind: Kind
     default_text: str | None
@@ -122,11 +120,9 @@ class Definition(NamedTuple):
 
     @property
     def is_read_only(self) -> bool:
-        """True when it cannot be changed while a broker runs."""
         return not self.mode
 
     def default_from(self, brokers: Mapping[str, Value]) -> Value:
-        """The default where brokers have these values."""
         for name, factor in self.brokers:
             value = brokers[name]
             if value is not None:
@@ -196,7 +192,6 @@ _THROTTLED = re.compile(r"([0-9]+:[0-9]+)?")
 
 
 def invalid(definition: Definition, value: str | None, reason: str) -> ConfigError:
-    """A value that a definition does not allow."""
     name = definition.name
     return ConfigError(name, f"Invalid value {value} for configuration {name}: {reason}")
 

@@ -42,8 +42,6 @@ _PROTOCOLS = ("consumer", "share", "streams")
 
 
 class GroupConfig:
-    """The configs of one group."""
-
     __slots__ = ("_broker", "_overrides")
 
     def __init__(self, broker: BrokerConfig, overrides: Mapping[str, str]) -> None:

@@ -11,13 +11,11 @@ from .definition import Definition, parse_table
 
 @cache
 def group_definitions() -> dict[str, Definition]:
-    """The configs of a group, by name, in the order in which Kafka looks at them."""
     return parse_table(_GROUP)
 
 
 @cache
 def client_metrics_definitions() -> dict[str, Definition]:
-    """The configs of a metrics subscription, by name."""
     return parse_table(_CLIENT_METRICS)
 
 

@@ -40,17 +40,14 @@ REASONS = {
 
 
 def inert_broker_configs() -> dict[str, str]:
-    """Broker configs without effect, by name, with the reason."""
     return _inert(broker_definitions())
 
 
 def inert_topic_configs() -> dict[str, str]:
-    """Topic configs without effect, by name, with the reason."""
     return _inert(topic_definitions())
 
 
 def inert_group_configs() -> dict[str, str]:
-    """Group configs without effect, by name, with the reason."""
     return _inert(group_definitions())
 
 
@@ -60,7 +57,6 @@ def _inert(definitions: Mapping[str, Definition]) -> dict[str, str]:
 
 
 def page() -> str:
-    """All of them as text, by reason."""
     lines = []
     for title, found in (
         ("Topics", inert_topic_configs()),

@@ -16,8 +16,6 @@ METADATA_TOPIC = "__cluster_metadata"
 
 
 class InternalTopic(NamedTuple):
-    """How an internal topic is created."""
-
     partitions: int
     replication_factor: int
     configs: dict[str, str]

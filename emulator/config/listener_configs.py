@@ -61,7 +61,6 @@ class ListenerConfig:
             raise ConfigError(full_name, f"{full_name}: {error}") from None
 
     def is_set(self, name: str) -> bool:
-        """Whether anything is set, for the listener or for the broker."""
         return self.own(name) is not None or self._config.text_of(name) is not None
 
     def own(self, name: str, mechanism: str = "") -> tuple[str, str] | None:

@@ -34,7 +34,6 @@ class Loggers:
         self._given: int | None = None
 
     def levels(self) -> dict[str, str]:
-        """Level by logger."""
         level = self._logger.getEffectiveLevel()
         return {ROOT: min(LEVELS, key=lambda name: abs(LEVELS[name] - level))}
 

@@ -19,8 +19,6 @@ from .topic_table import topic_definitions
 
 
 class ConfigTables(NamedTuple):
-    """The configs of a release."""
-
     broker: dict[str, Definition]
     topic: dict[str, Definition]
     is_settable: Callable[[str], bool]
@@ -49,7 +47,6 @@ def _kafka_3_9() -> ConfigTables:
 
 
 def config_tables(release: Release) -> ConfigTables:
-    """The configs that a release has."""
     return _made(release.name)
 
 

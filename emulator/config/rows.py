@@ -54,7 +54,6 @@ def describe_all_brokers(config: BrokerConfig) -> list[Row]:
 
 
 def describe_topic(config: TopicConfig) -> list[Row]:
-    """Every config of a topic, in the order of the names."""
     layers = _layers(config.broker, config.broker.node)
     rows = []
     for name, definition in _shown(config):
@@ -106,7 +105,6 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[R
 
 
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
-    """Every config of a metrics subscription."""
     rows = []
     for name, definition in client_metrics_definitions().items():
         value, found = show(definition.default), []

@@ -60,8 +60,6 @@ class TelemetryClient:
 
 
 class TelemetryClients:
-    """The clients of every connection, by their ids."""
-
     def __init__(self) -> None:
         self._clients: WeakKeyDictionary[Sender, dict[bytes, TelemetryClient]] = WeakKeyDictionary()
 

@@ -86,7 +86,6 @@ def reopened(kafka: Embedded, old: Cluster, state: Snapshot | None = None) -> Cl
 
 
 def as_new(kafka: Embedded, old: Cluster) -> Cluster:
-    """The cluster of a reset."""
     if isinstance(kafka._clock, ManualClock) and kafka._began_ms is not None:
         kafka._clock.set(kafka._began_ms)
     place(kafka, old.log_dir.path, kafka._state)
@@ -99,7 +98,6 @@ def as_new(kafka: Embedded, old: Cluster) -> Cluster:
 
 
 def as_it_was(kafka: Embedded, state: Snapshot, old: Cluster) -> Cluster:
-    """The cluster of a restore."""
     place(kafka, old.log_dir.path, state)
     kafka._rules.clear()
     from ..snapshots.images import stay_ahead

@@ -40,7 +40,6 @@ class RequestLog:
             self._journal.traffic.clear()
 
     def attach(self, cluster: Cluster) -> None:
-        """A new cluster is about to be served."""
         if self._journal is not None and self._journal.is_on:
             from ..control.traffic.step import TrafficStep
 
@@ -48,8 +47,6 @@ class RequestLog:
 
 
 class _Host:
-    """What the journal asks of a broker."""
-
     def __init__(self, kafka: Embedded) -> None:
         from ..control.traffic.traffic import Traffic
 

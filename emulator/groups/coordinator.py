@@ -105,14 +105,12 @@ class Coordinator:
 
     @cached_property
     def share(self) -> ShareCalls:
-        """The calls about share groups."""
         from .share.calls import ShareCalls
 
         return ShareCalls(self.runtime, self.classic, self._configs_of, self._share_states)
 
     @cached_property
     def streams(self) -> StreamsCalls:
-        """The calls about streams groups."""
         from .streams.calls import StreamsCalls
 
         return StreamsCalls(self.runtime, self.classic, self._configs_of)
@@ -194,7 +192,6 @@ class Coordinator:
     # Partitions of `__consumer_offsets`
 
     def take_over(self, partition: int) -> None:
-        """This partition is ours: load it from its log."""
         self.load(partition, self._topic.entries(partition, self.runtime.decode))
 
     def begin_loading(self, partition: int) -> Shard:
@@ -229,7 +226,6 @@ class Coordinator:
         self.offsets.store.resign(partition)
 
     def shut_down(self) -> None:
-        """Resign from every partition."""
         for partition in list(self.shards):
             self.resign(partition)
         self.runtime.stop_timer()

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 
 class Groups:
-    """The groups of a cluster, by the brokers that coordinate them."""
-
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         # Answers to parked requests wait until a change of leaders is complete.
@@ -47,11 +45,9 @@ class Groups:
 
     @property
     def _made(self) -> dict[int, Coordinator]:
-        """Those that there are by now."""
         return self._all if "_all" in self.__dict__ else {}
 
     def at(self, node_id: int) -> Coordinator:
-        """The coordinator of a broker."""
         return self._all[node_id]
 
     def below(self, node_id: int, partitions: Sequence[Partition]) -> Coordinator:
@@ -74,11 +70,9 @@ class Groups:
             added.settings.partitions = like.partitions
 
     def remove(self, node_id: int) -> None:
-        """A broker that coordinates nothing is gone."""
         self._made.pop(node_id, None)
 
     def shift(self, milliseconds: int) -> None:
-        """The clock was set to another time."""
         for coordinator in self._made.values():
             coordinator.runtime.shift(milliseconds)
 
@@ -87,7 +81,6 @@ class Groups:
         self._cluster.topics.ensure_internal(CONSUMER_OFFSETS)
 
     def partition_for(self, group_id: str) -> int:
-        """The number of the partition that keeps the group."""
         return next(iter(self._all.values())).partition_for(group_id)
 
     def leader_of(self, group_id: str) -> int:

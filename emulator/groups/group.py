@@ -18,8 +18,6 @@ EMPTY = "Empty"
 
 
 class GroupListing(NamedTuple):
-    """A group in ListGroups."""
-
     group_id: str
     protocol_type: str
     state: str
@@ -32,8 +30,6 @@ class GroupListing(NamedTuple):
 
 
 class OffsetCommit(NamedTuple):
-    """One partition of an OffsetCommit or TxnOffsetCommit."""
-
     topic: str
     partition: int
     offset: int

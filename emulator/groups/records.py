@@ -27,9 +27,7 @@ class Record(Protocol):
     """One record before it is encoded. A tombstone removes what its key names."""
 
     @property
-    def group_id(self) -> str:
-        """The group it belongs to."""
-        ...
+    def group_id(self) -> str: ...
 
     @property
     def record_type(self) -> int:
@@ -53,17 +51,14 @@ class MessageRecord(NamedTuple):
 
     @property
     def group_id(self) -> str:
-        """The group it belongs to."""
         group_id: str = self.key.group_id  # type: ignore[attr-defined]
         return group_id
 
     @property
     def record_type(self) -> int:
-        """The number that leads its key."""
         return self.key.first_type
 
     def encoded(self) -> tuple[bytes, bytes | None]:
-        """Key and value; a tombstone has no value."""
         value = None if self.value is None else keyed(self.value, _MESSAGE_VERSION)
         return keyed(self.key, self.key.first_type), value
 

@@ -36,15 +36,11 @@ _GONE = frozenset({"left", "kicked", "session timed out"})
 
 
 class Producer(NamedTuple):
-    """Who writes a transactional offset."""
-
     producer_id: int
     epoch: int
 
 
 class ShardState(Enum):
-    """Whether a shard can serve."""
-
     LOADING = "loading"
     ACTIVE = "active"
 
@@ -88,7 +84,6 @@ class Shard:
         self.vanished.clear()
 
     def forget(self, group_id: str) -> None:
-        """Remove a group from memory."""
         self.unwritten.discard(group_id)
         self.groups.pop(group_id, None)
 
@@ -101,7 +96,6 @@ class GroupEvents:
 
     @property
     def is_on(self) -> bool:
-        """Whether anything is kept."""
         return self._journal is not None and self._journal.is_on
 
     def add(
@@ -144,9 +138,7 @@ class RecordKeeper(Protocol):
     """A part of the coordinator that keeps records in `__consumer_offsets`."""
 
     @property
-    def decoders(self) -> Mapping[int, Decode]:
-        """How its records are decoded, by record type."""
-        ...
+    def decoders(self) -> Mapping[int, Decode]: ...
 
     def replay(self, shard: Shard, record: Any, now: int, producer_id: int | None) -> None:
         """Apply one of its records, read from the log or just written. `producer_id` is set
@@ -161,9 +153,7 @@ class GroupType(RecordKeeper, Protocol[G]):
     """One type of group: its records, and what happens to its groups without a request."""
 
     @property
-    def group_class(self) -> type:
-        """The class of its groups."""
-        ...
+    def group_class(self) -> type: ...
 
     def loaded(self, group: G, now: int) -> None:
         """The log has been read to its end: start the members' sessions."""
@@ -187,7 +177,6 @@ class GroupType(RecordKeeper, Protocol[G]):
 
 
 def random_uuid() -> str:
-    """The random half of a member id."""
     return str(uuid4())
 
 
@@ -227,11 +216,9 @@ class Runtime:
         self._timer_when = 0
 
     def register(self, keeper: RecordKeeper) -> None:
-        """Decode and replay records of these types here."""
         self._keepers |= dict.fromkeys(keeper.decoders, keeper)
 
     def register_type(self, group_type: GroupType[Any]) -> None:
-        """Register the records of a type of group, and whom to call for its groups."""
         self.register(group_type)
         self._types[group_type.group_class] = group_type
 
@@ -298,7 +285,6 @@ class Runtime:
         return self._keepers.get(record_type)
 
     def replay(self, shard: Shard, record: Record, now: int, producer_id: int | None) -> None:
-        """Apply a record, read from the log or just written."""
         number = record.record_type
         keeper = self._keepers.get(number) or self._keeper_of(number)
         assert keeper is not None, f"nobody keeps records of type {number}"
@@ -347,7 +333,6 @@ class Runtime:
                 self._set_timer()
 
     def clear_deadline(self, group_id: str) -> None:
-        """The group is no more."""
         self._deadlines.clear(group_id)
 
     def shift(self, milliseconds: int) -> None:
@@ -360,7 +345,6 @@ class Runtime:
                 group.shift(milliseconds)
 
     def stop_timer(self) -> None:
-        """Cancel the timer."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

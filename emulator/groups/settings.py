@@ -14,8 +14,6 @@ _CONFIG, _FACTOR, _FIXED = "config", "factor", "fixed in Kafka"
 
 
 class GroupConfigs(Protocol):
-    """The configs of one group."""
-
     def get(self, name: str, /) -> Any:
         """The value in force, parsed, e.g. of `consumer.session.timeout.ms`."""
 

@@ -14,8 +14,6 @@ _LONG, _INT = Struct("<q"), Struct("<i")
 
 
 class TopicLike(Protocol):
-    """A topic as groups see it."""
-
     @property
     def name(self) -> str: ...
 
@@ -40,8 +38,6 @@ class Catalogue(Protocol):
 
 
 class NoTopics:
-    """A catalogue without any topic."""
-
     generation = 0
 
     def get(self, name: str, /) -> TopicLike | None:
@@ -74,7 +70,6 @@ class TopicsView:
 
     @property
     def version(self) -> int:
-        """The current version of the metadata."""
         self._look_for_new()
         return self._version()
 
@@ -85,7 +80,6 @@ class TopicsView:
         return self._version_with_new_topics
 
     def ids(self, names: Iterable[str]) -> frozenset[bytes]:
-        """The ids of those topics that exist."""
         found = (self.catalogue.get(name) for name in names)
         return frozenset(topic.id for topic in found if topic is not None)
 
@@ -95,7 +89,6 @@ class TopicsView:
         return 0 if topic is None else len(topic.partitions)
 
     def names(self) -> list[str]:
-        """The names of all topics."""
         return [topic.name for topic in self.catalogue]
 
     def hash_of(self, names: Iterable[str]) -> int:

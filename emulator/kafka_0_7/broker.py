@@ -293,7 +293,6 @@ class LoopClock:
         return self._clock.now()
 
     def at(self, when: int, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """Call back at that time."""
         return self._loop.call_later(max(0, when - self.now()) / 1000, callback)
 
 

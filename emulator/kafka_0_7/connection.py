@@ -22,15 +22,11 @@ _SIZE = Struct(">i")
 
 
 class Answering(Protocol):
-    """Who answers requests."""
-
     def answer(self, kind: Kind, asked: OldRequest) -> bytes | None:
         """The answer; None for none. Raises what closes the connection."""
 
 
 class OldConnection(asyncio.Protocol):
-    """One connection."""
-
     _transport: asyncio.Transport
 
     def __init__(self, broker: Answering, connections: set[OldConnection]) -> None:
@@ -46,7 +42,6 @@ class OldConnection(asyncio.Protocol):
         self._connections.discard(self)
 
     def close(self) -> None:
-        """Close it at once."""
         self._transport.abort()
 
     def pause_writing(self) -> None:

@@ -115,12 +115,10 @@ class Cleaner:
     # The regular check
 
     def interval_ms(self) -> int:
-        """How long it waits after each look."""
         backoff_ms: int = self._environment.config.get("log.cleaner.backoff.ms")
         return max(1, backoff_ms)
 
     def run(self, now: int) -> bool:
-        """Compact what is due."""
         if not self._is_running:
             self._is_running = True
             self._has_changed = self._has_failed = False
@@ -259,7 +257,6 @@ class Cleaner:
         return total // threads
 
     def _work(self) -> None:
-        """The other thread."""
         while (compaction := self._orders.get()) is not None:
             _carry_out(compaction)
             self._done.put(compaction)

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 
 class ProducerExpiry:
-    """Expires the producers of all logs of a cluster, by its timers."""
-
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         now = environment.clock.now()
@@ -32,12 +30,10 @@ class ProducerExpiry:
         environment.timers.every(now + self.interval_ms(), self)
 
     def interval_ms(self) -> int:
-        """How often producers are looked at."""
         interval_ms: int = self._environment.config.get("producer.id.expiration.check.interval.ms")
         return interval_ms
 
     def run(self, now: int) -> bool:
-        """Remove the producers that are due."""
         expiration_ms = self._expiration_ms()
         expired = 0
         for log in self._environment.log_dir.logs.values():
@@ -46,7 +42,6 @@ class ProducerExpiry:
         return expired > 0
 
     def due(self, now: int) -> int | None:
-        """When the next producer expires."""
         logs = self._environment.log_dir.logs.values()
         oldest = [log.producers.oldest_timestamp() for log in logs if log.producers.states]
         least = min((one for one in oldest if one is not None), default=None)
@@ -58,8 +53,6 @@ class ProducerExpiry:
 
 
 class TokenExpiry:
-    """The regular removal of tokens that have expired."""
-
     def __init__(self, environment: Environment, metadata: MetadataLog) -> None:
         self._environment, self._metadata = environment, metadata
 

@@ -185,7 +185,6 @@ class Flusher:
             del self._answers[stored]
 
     def _work(self) -> None:
-        """The other thread."""
         while (sync := self._orders.get()) is not None:
             sync.run()
             self._done.put(sync)

@@ -112,11 +112,9 @@ class LogManager:
     # The regular check
 
     def interval_ms(self) -> int:
-        """How often retention runs."""
         return self._interval_ms
 
     def run(self, now: int) -> bool:
-        """Apply the retention policy everywhere."""
         return self.delete_old_segments() > 0
 
     def due(self, now: int) -> int | None:

@@ -85,7 +85,6 @@ class MetadataUpkeep:
     # The regular check
 
     def interval_ms(self) -> int:
-        """How often snapshots are looked at."""
         return min(_MINUTE_MS, self._interval_ms or _MINUTE_MS)
 
     def run(self, now: int) -> bool:

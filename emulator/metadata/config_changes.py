@@ -55,8 +55,6 @@ class Change(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """One resource of a request."""
-
     kind: int
     name: str
     changes: list[Change]
@@ -263,7 +261,6 @@ class Alteration:
             raise Refused(Error.INVALID_CONFIG, message)
 
     def _kinds(self) -> tuple[int, ...]:
-        """Resources whose configs are kept in the metadata log."""
         kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
         return (*kinds, GROUP_RESOURCE) if self._environment.release.has_group_configs else kinds
 

@@ -68,14 +68,12 @@ class MetadataDelta:
         return topic_id in self.created or any(of == topic_id for of, _ in self.partitions)
 
     def topic_removed(self, topic: TopicImage) -> None:
-        """Note that a topic was removed."""
         for number in topic.partitions:
             self.partitions.pop((topic.topic_id, number), None)
         if self.created.pop(topic.topic_id, None) is None:
             self.removed[topic.topic_id] = topic
 
     def partition_changed(self, topic_id: bytes, number: int) -> None:
-        """Note that a partition is new or has changed."""
         if topic_id not in self.created:
             self.partitions[topic_id, number] = None
 

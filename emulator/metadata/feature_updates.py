@@ -41,8 +41,6 @@ _RECORDS_CHANGED_AT = (7, 8, 11, 13, 14, 15, 17, 23, 30)
 
 
 class FeatureUpdate(NamedTuple):
-    """What is asked for one feature."""
-
     level: int
     kind: int
     """UPGRADE, SAFE_DOWNGRADE or UNSAFE_DOWNGRADE."""

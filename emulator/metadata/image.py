@@ -69,8 +69,6 @@ QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 
 @dataclass(slots=True)
 class PartitionImage:
-    """One partition: its replicas, and which of them leads."""
-
     replicas: list[int]
     isr: list[int]
     leader: int
@@ -93,8 +91,6 @@ class PartitionImage:
 
 @dataclass(slots=True)
 class TopicImage:
-    """One topic and its partitions by number."""
-
     name: str
     topic_id: bytes
     partitions: dict[int, PartitionImage] = field(default_factory=dict)
@@ -126,7 +122,6 @@ class MetadataImage:
 
     @property
     def is_in_transaction(self) -> bool:
-        """Whether records wait for the end of their transaction."""
         return self._transaction is not None
 
     def configs_of(self, resource_type: int, name: str) -> Mapping[str, str]:

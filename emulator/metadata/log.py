@@ -138,8 +138,6 @@ NO_SNAPSHOT = SnapshotId(0, 0)
 
 @dataclass
 class Replayed:
-    """What was found."""
-
     image: MetadataImage = field(default_factory=MetadataImage)
     snapshot: SnapshotId = NO_SNAPSHOT
     """The one that counted."""
@@ -240,7 +238,6 @@ LOG_CONFIG = LogConfig(retention_ms=-1, retention_bytes=-1)
 
 
 def metadata_log_config(config: BrokerConfig) -> LogConfig:
-    """The segments of the metadata log."""
     size = config.get("internal.metadata.log.segment.bytes")
     return replace(
         LOG_CONFIG,
@@ -251,8 +248,6 @@ def metadata_log_config(config: BrokerConfig) -> LogConfig:
 
 
 class _Place(TypedDict):
-    """Where a batch goes, and when it is written."""
-
     offset: int
     epoch: int
     now: int
@@ -318,7 +313,6 @@ class MetadataLog:
 
     @property
     def end_offset(self) -> int:
-        """Where the next record goes."""
         return max(self._log.log_end_offset, self._snapshot_end)
 
     def subscribe(self, *subscribers: Subscriber) -> None:

@@ -70,7 +70,6 @@ class SnapshotId(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Of its file."""
         return f"{self.end:020}-{self.epoch:010}.checkpoint"
 
 
@@ -128,7 +127,6 @@ def encode(image: MetadataImage, epoch: int, *, last_timestamp: int, now: int) -
 def data_batch(
     records: Sequence[MetadataRecord], level: int, *, offset: int, epoch: int, now: int
 ) -> bytearray:
-    """A batch of records, in the versions of this level of metadata.version."""
     values = [
         NewRecord(now, None, frame_record(record, record_version(record, level)))
         for record in records
@@ -145,7 +143,6 @@ def control_batch(
 
 
 def record_version(record: MetadataRecord, level: int) -> int:
-    """The version in which a record is written at a level of metadata.version."""
     match record:
         case PartitionRecord() | PartitionChangeRecord():
             return (level >= _DIRECTORIES_SINCE) + (level >= _ELIGIBLE_LEADERS_SINCE)

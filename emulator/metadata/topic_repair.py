@@ -186,7 +186,6 @@ class KnownTopics:
         self._directory = Directory(path)
 
     def never_compacted(self, topic: str) -> bool:
-        """Whether it was never to be compacted."""
         known = None if topic in (*INTERNAL_TOPICS, TOPIC) else self._policies.get(topic)
         return known is not None and not any("compact" in policy for policy in known)
 

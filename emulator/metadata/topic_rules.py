@@ -40,7 +40,6 @@ def places(partitions: Iterable[int], factor: int, brokers: Registered) -> list[
 
 
 def _from(ring: list[int], index: int) -> list[int]:
-    """A ring from one of its places on."""
     first = index % len(ring) if ring else 0
     return ring[first:] + ring[:first]
 
@@ -59,7 +58,6 @@ class _Placer:
         self._has: Counter[int] = Counter()
 
     def place(self, index: int, factor: int) -> list[int]:
-        """The replicas of the next partition."""
         turn, place = index // len(self._leading), index % len(self._leading)
         rack = self._leading[place]
         able = self._leaders[rack]

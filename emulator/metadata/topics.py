@@ -63,7 +63,6 @@ class TopicIndex:
         self._folded: dict[str, list[str]] = {}
 
     def get(self, name: str) -> Topic | None:
-        """The topic of that name."""
         return self._by_name.get(name)
 
     def by_id(self, topic_id: bytes) -> Topic | None:
@@ -87,7 +86,6 @@ class TopicIndex:
         self.generation += 1
 
     def enter(self, topic: Topic) -> None:
-        """Add a topic."""
         self._by_name[topic.name] = topic
         self._by_id[topic.id] = topic
         insort(self._names, topic.name)
@@ -113,7 +111,6 @@ def topic_records(
     replicas: Sequence[list[int]],
     able: Collection[int],
 ) -> list[MetadataRecord]:
-    """A new topic."""
     return [
         TopicRecord(name=name, topic_id=topic_id),
         *config_records(TOPIC_RESOURCE, name, {}, configs),
@@ -146,7 +143,6 @@ def partition_records(
 def config_records(
     resource_type: int, name: str, before: Mapping[str, str], after: Mapping[str, str]
 ) -> list[MetadataRecord]:
-    """The difference between two sets of configs of one resource."""
     changes: dict[str, str | None] = {key: None for key in before if key not in after}
     changes.update((key, text) for key, text in after.items() if before.get(key) != text)
     return [
@@ -195,7 +191,6 @@ class NewTopic(NamedTuple):
     """The brokers that may lead."""
 
     def records(self) -> list[MetadataRecord]:
-        """What is written to the metadata log."""
         texts = self.config.overrides
         return topic_records(self.name, self.id, texts, self.replicas, self.able)
 
@@ -208,7 +203,6 @@ class NewPartitions(NamedTuple):
     able: Collection[int]
 
     def records(self) -> list[MetadataRecord]:
-        """What is written to the metadata log."""
         first = len(self.topic.partitions)
         return partition_records(self.topic.id, first, self.replicas, self.able)
 

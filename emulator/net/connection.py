@@ -58,7 +58,6 @@ class _Gone:
         """Do nothing: nothing more is read."""
 
     def ends(self) -> Ends | None:
-        """They are not known any more."""
         return None
 
     def close(self) -> None:
@@ -69,8 +68,6 @@ _GONE = _Gone()
 
 
 class Connection:
-    """What a broker knows of one client connection."""
-
     __slots__ = (
         "__weakref__",
         "_transport",
@@ -144,7 +141,6 @@ class Connection:
 
     @property
     def has_token(self) -> bool:
-        """Whether the client has logged in with a delegation token."""
         return self.login is not None and self.login.is_token
 
     def feed(self, data: Buffer) -> None:

@@ -42,8 +42,6 @@ _OF_BROKER = ""
 
 
 class Ended(NamedTuple):
-    """What connections that have ended had."""
-
     requests: int = 0
     received: int = 0
     """In bytes, as `sent`."""
@@ -55,8 +53,6 @@ class Ended(NamedTuple):
 
 
 class Connections:
-    """The connections of one broker, counted."""
-
     def __init__(
         self,
         config: BrokerConfig,
@@ -170,14 +166,11 @@ class Connections:
 
 
 class Place(NamedTuple):
-    """The connections of one listener."""
-
     connections: Connections
     listener: str
 
     @property
     def has_slot(self) -> bool:
-        """Whether who comes is read; otherwise it waits."""
         return self.connections.has_slot(self.listener)
 
     def delay_ms(self, now: int) -> int:
@@ -189,7 +182,6 @@ class Place(NamedTuple):
         return self.connections.refusal_ms(self.listener, address)
 
     def left(self, address: str) -> None:
-        """One has ended."""
         self.connections.left(self.listener, address)
 
 

@@ -29,12 +29,8 @@ _SAY_AGAIN_S = 10.0
 
 
 class Admission(Protocol):
-    """How many connections there may be."""
-
     @property
-    def has_slot(self) -> bool:
-        """Whether who comes is read; otherwise it waits."""
-        ...
+    def has_slot(self) -> bool: ...
 
     def delay_ms(self, now: int) -> int:
         """One has come, at this moment of a clock of ms: for how long it is not let in."""
@@ -118,7 +114,6 @@ class Listener:
             self._close_refused(client)
 
     def shut(self) -> None:
-        """Accept nothing more."""
         self._forget()
         self._socket.close()
 
@@ -129,7 +124,6 @@ class Listener:
         await asyncio.gather(*self._beginning, return_exceptions=True)
 
     def _accept(self) -> None:
-        """Somebody is in the backlog."""
         for _ in range(_AT_ONCE):
             try:
                 client, peer = self._socket.accept()

@@ -88,7 +88,6 @@ def _end(connection: Connection, step: Step) -> None:
 
 
 def _shortened(text: str) -> str:
-    """What a client has said, fit for a line."""
     found = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
     return found if found.isprintable() else repr(found)
 

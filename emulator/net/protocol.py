@@ -40,7 +40,6 @@ def reset_when_closed(transport: asyncio.BaseTransport) -> None:
 
 
 def copy_of(descriptor: int) -> socket.socket:
-    """Another socket for the same connection."""
     return socket.socket(fileno=os.dup(descriptor))
 
 
@@ -175,7 +174,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     @property
     def socket_transport(self) -> asyncio.Transport:
-        """What sends to the socket."""
         return self._transport
 
     @property
@@ -186,7 +184,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
 
     @property
     def name(self) -> str:
-        """What the client is called in events."""
         return self.connection.name
 
     @property
@@ -227,7 +224,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return int(self._transport.get_extra_info("peername")[1])
 
     def ends(self) -> Ends | None:
-        """The addresses of both ends."""
         client = self._transport.get_extra_info("peername")
         broker = self._transport.get_extra_info("sockname")
         return (client[0], client[1]), (broker[0], broker[1])
@@ -387,7 +383,6 @@ class ClientProtocol(asyncio.BufferedProtocol):
         reset_when_closed(self._transport)
 
     def give_up(self) -> None:
-        """Called by the room."""
         self.abort()
 
     def abort(self) -> None:

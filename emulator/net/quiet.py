@@ -73,8 +73,6 @@ class _Client:
 
 
 class Quiet:
-    """The sockets that are kept, and the thread that serves them."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._new: list[tuple[list[socket.socket], list[socket.socket], Mapping[int, bytes]]] = []
@@ -96,7 +94,6 @@ class Quiet:
                 self._thread.start()
 
     def count(self) -> int:
-        """How many sockets are kept."""
         with self._lock:
             selector = self._selector
             new = sum(len(listeners) + len(clients) for listeners, clients, _ in self._new)
@@ -122,7 +119,6 @@ class Quiet:
             self._give_up()
 
     def _take(self) -> bool:
-        """What is new; False at the end."""
         with self._lock:
             if self._selector is None:
                 self._selector = DefaultSelector()

@@ -94,7 +94,6 @@ class ReceiveBudget:
         self._later(PATIENCE_S, lambda: self._look(tenant, turn))
 
     def _look(self, tenant: BudgetHolder, turn: int) -> None:
-        """Whether it goes on sending, if it is still the one."""
         if self._beyond is not tenant or self._turn != turn:
             return
         if self._waiting and tenant.taken < self._seen + PROGRESS_BYTES:

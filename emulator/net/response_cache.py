@@ -28,8 +28,6 @@ Key = tuple[int, bytes, str]
 
 
 class Encoded:
-    """A response that is encoded already."""
-
     __slots__ = ("_body", "_size", "software")
 
     def __init__(
@@ -59,7 +57,6 @@ class OfAnyController(Encoded):
         self._choose = choose
 
     def frame(self, correlation_id: int) -> list[Part]:
-        """The frame of the answer to a request."""
         body, after = memoryview(self._body), self._at + _ID.size
         head, named = _HEAD.pack(self._size, correlation_id), _ID.pack(self._choose())
         parts: list[Buffer] = [head, body[: self._at], named, body[after:]]
@@ -91,7 +88,6 @@ class AnswerCache:
         """The answer to a request, None if none is kept."""
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Follow a change of the metadata."""
         self.changed()
 
     def changed(self) -> None:
@@ -100,7 +96,6 @@ class AnswerCache:
         self._answers.clear()
 
     def keep(self, key: Key, answer: Encoded) -> None:
-        """Keep an answer."""
         if len(key[1]) <= _REQUEST_BYTES_MAX:
             if len(self._answers) >= _ENTRIES_MAX:
                 self._answers.clear()

@@ -68,7 +68,6 @@ class Alarm:
         self._set()
 
     def close(self) -> None:
-        """Ring no more."""
         self._timers.on_earlier = None
         self._cancel()
 
@@ -261,7 +260,6 @@ class Server:
 
     @property
     def node_ids(self) -> Collection[int]:
-        """The brokers of its cluster."""
         return self.cluster.nodes
 
     @property

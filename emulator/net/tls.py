@@ -41,8 +41,6 @@ _FOR_EVER_S = 365 * 24 * 3600.0
 
 
 class Tls(Protocol):
-    """What a listener with TLS needs."""
-
     def context(self) -> ssl.SSLContext:
         """Its context, for the next client. Raises ConfigError if there is none."""
         ...
@@ -137,7 +135,6 @@ class ListenerTls:
         return self._server.cluster.max_idle_ms
 
     def failed(self, address: str, reason: str) -> None:
-        """Tell and keep it."""
         tell_failure(
             self._server.cluster,
             LogInFailure(

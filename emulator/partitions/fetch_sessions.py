@@ -81,7 +81,6 @@ class Wanted:
         self.seen_as: str | None = None
 
     def ask(self, asked: Asked) -> None:
-        """Note what is asked from now on."""
         topic = self.topic
         if asked.partition_max_bytes != topic.max_bytes:
             topic.max_bytes = asked.partition_max_bytes
@@ -92,7 +91,6 @@ class Wanted:
 
     @property
     def partition(self) -> int:
-        """Its index in the topic."""
         return self.key - self.topic.first_key
 
     def is_news(self, answer: Answered) -> bool:
@@ -123,7 +121,6 @@ class WantedPartitions:
         """Partitions and topics, as SIZE_MAX counts them."""
 
     def all(self) -> list[Wanted]:
-        """Those of now."""
         return list(self._wanted.values())
 
     def add(self, request: FetchRequest) -> None:
@@ -132,7 +129,6 @@ class WantedPartitions:
             self._add(named, named.partitions)
 
     def add_in_slices(self, request: FetchRequest) -> Slices[None]:
-        """The same in slices."""
         done = 0
         for named in request.topics:
             partitions = named.partitions
@@ -174,7 +170,6 @@ class WantedPartitions:
                 self._forget((named.topic_id, named.topic), index)
 
     def forget_in_slices(self, request: FetchRequest) -> Slices[None]:
-        """The same in slices."""
         done = 0
         for named in request.forgotten_topics_data:
             for index in named.partitions:
@@ -212,8 +207,6 @@ class Session:
 
 
 class SessionCache:
-    """The fetch sessions of one broker."""
-
     def __init__(self, slots: int, random: Random) -> None:
         self._slots = slots
         self._random = random
@@ -266,7 +259,6 @@ class SessionCache:
         return self._updated(session, before, now)
 
     def update_in_slices(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
-        """The same in slices."""
         partitions = session.partitions
         before = partitions.size
         yield from partitions.add_in_slices(request)

@@ -34,9 +34,7 @@ class Wait(Protocol):
     """What waits for a partition: a fetch, of a consumer or of a member of a share group."""
 
     @property
-    def isolation(self) -> int:
-        """The isolation level at which it reads."""
-        ...
+    def isolation(self) -> int: ...
 
     def more(self, size: int) -> None:
         """At most so many more bytes may be read of the partition."""
@@ -76,7 +74,6 @@ class Reader(NamedTuple):
 
 
 def awaited(partition: Partition, offset: int, max_bytes: int, epoch: int) -> Awaited:
-    """A partition as it is when the wait begins."""
     return Awaited(partition, offset, place_of(partition, offset), max_bytes, epoch)
 
 

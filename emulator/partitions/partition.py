@@ -49,8 +49,6 @@ class Bounds(NamedTuple):
 
 
 class Partition:
-    """One partition of a topic."""
-
     log: Log
     __slots__ = (
         "_base_seen",
@@ -168,7 +166,6 @@ class Partition:
         return min(self.topic.config.min_insync_replicas, len(self.replicas))
 
     def end_at(self, node_id: int) -> int:
-        """Where the log of a replica ends."""
         end = self._end()
         return end if self.apart is None else self.apart.end_at(node_id, end)
 
@@ -433,7 +430,6 @@ class Partition:
         self._look()
 
     def _look(self) -> None:
-        """Those who wait until their batches are replicated look again."""
         for ack in list(self.acks):
             ack.look()
 

@@ -30,8 +30,6 @@ _ZSTD_SINCE = 7
 
 
 class Produced:
-    """The data for one partition, in a request of a version."""
-
     __slots__ = (
         "batch",
         "checked",

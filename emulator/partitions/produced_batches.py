@@ -277,8 +277,6 @@ def _shown_bounds(config: TopicConfig, now: int) -> tuple[int, int]:
 
 
 class _Problems(Exception):
-    """Records that are invalid on the topic, each with its index."""
-
     def __init__(self, problems: list[tuple[int, Problem]]) -> None:
         super().__init__(problems)
         self.problems = problems

@@ -51,15 +51,12 @@ class Replicas:
 
     @property
     def is_needed(self) -> bool:
-        """Whether there is anything to know of a replica."""
         return bool(self.ends or self.lags or self.kept_out)
 
     def end_at(self, node_id: int, log_end: int) -> int:
-        """Where the log of a replica ends."""
         return self.ends.get(node_id, log_end)
 
     def high_watermark_at(self, node_id: int) -> int:
-        """What a follower takes for the high watermark."""
         mark = self.standing.get(node_id, self.high_watermark)
         return min(mark, self.end_at(node_id, mark))
 

@@ -77,5 +77,4 @@ def drawn(figures: Figures, random: Random) -> float:
 
 
 def led_after(partitions: int) -> Figures:
-    """The row of LED for a topic of so many partitions."""
     return LED[max(least for least in LED if least <= max(1, partitions))]

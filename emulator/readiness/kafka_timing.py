@@ -110,11 +110,9 @@ class KafkaTiming(Step):
         self._after(self._end_ms + self._drawn(figures.MARKERS), complete)
 
     def stop_ms(self) -> int:
-        """How long a broker that is stopped goes on answering."""
         return int(self._drawn(figures.STOPPING))
 
     def _follow(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Note which topics are new."""
         if not self._is_following:
             return  # what is there already is ready
         now = self._now()
@@ -164,7 +162,6 @@ class KafkaTiming(Step):
         return None
 
     def _refusal(self, call: Call, request: Request, coordinator: str) -> Outcome:
-        """The answer of a coordinator that is not ready."""
         error = self._coordinator_error(coordinator)
         if error is Error.COORDINATOR_NOT_AVAILABLE:
             error = Error.NOT_COORDINATOR  # what a broker says that is asked all the same
@@ -174,7 +171,6 @@ class KafkaTiming(Step):
         return refused(request, call.version, error)
 
     def _withhold(self, call: Call, request: Request) -> Outcome:
-        """Take out the topics that are not served yet."""
         withheld = withhold(request, self._topic_error)
         if not withheld.answers:
             return None
@@ -187,7 +183,6 @@ class KafkaTiming(Step):
         return None
 
     def _wait_for_end(self, call: Call, request: ProduceRequest, left_ms: int) -> Outcome:
-        """Hold a request while the transaction before it is not complete."""
         if left_ms <= 0 or not self._is_ending(request.transactional_id):
             return None
         left_ms -= figures.RETRY_MS
@@ -230,7 +225,6 @@ class KafkaTiming(Step):
         return PARKED
 
     def _answer_ms(self, request: Request) -> float:
-        """How long the answer takes."""
         if isinstance(request, _CHANGES):
             return self._committed_at + 1 - self._now()  # no sooner than the broker takes it in
         if isinstance(request, EndTxnRequest):

@@ -73,7 +73,6 @@ def searched(request: FindCoordinatorRequest) -> str:
 
 
 def not_found(request: FindCoordinatorRequest, version: int) -> FindCoordinatorResponse:
-    """There is no coordinator yet."""
     error = Error.COORDINATOR_NOT_AVAILABLE
     if version < _MANY_SINCE:
         return FindCoordinatorResponse(
@@ -96,7 +95,6 @@ def not_found(request: FindCoordinatorRequest, version: int) -> FindCoordinatorR
 
 
 def refused(request: Request, version: int, error: Error) -> Response:
-    """The answer of a coordinator that is not ready."""
     return _REFUSALS[type(request)](request, version, error)
 
 
@@ -233,7 +231,6 @@ NOTHING = Withheld([], False)
 
 
 def withhold(request: Request, error_of: ErrorOf) -> Withheld:
-    """Take out what is not served yet."""
     if isinstance(request, ProduceRequest):
         request.topic_data, refused = _split(request.topic_data, error_of)
         return Withheld([_produced(*each) for each in refused], not request.topic_data)
@@ -249,7 +246,6 @@ def withhold(request: Request, error_of: ErrorOf) -> Withheld:
 
 
 def put_back(response: Response | None, withheld: Withheld) -> None:
-    """Add the answers for what was taken out."""
     if isinstance(response, ProduceResponse | FetchResponse):
         response.responses += withheld.answers
     elif isinstance(response, ListOffsetsResponse):
@@ -257,7 +253,6 @@ def put_back(response: Response | None, withheld: Withheld) -> None:
 
 
 def answer_for(request: Request, withheld: Withheld) -> Response:
-    """The answer to a request of which nothing is left."""
     if isinstance(request, ProduceRequest):
         return ProduceResponse(responses=withheld.answers)
     return ListOffsetsResponse(topics=withheld.answers)
@@ -292,7 +287,6 @@ def _unknown(topic: Any, by_name: bool) -> Any:
 
 
 def _split(topics: list[Any], error_of: ErrorOf) -> tuple[list[Any], list[tuple[Any, Error]]]:
-    """What is served, and what is not with its error."""
     served, refused = [], []
     for topic in topics:
         name = getattr(topic, "name", "") or getattr(topic, "topic", "")

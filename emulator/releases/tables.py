@@ -48,8 +48,6 @@ CHANGED = """
 
 
 class Table(NamedTuple):
-    """What is known of a release."""
-
     name: str
     version: str
     """Of the broker that was asked."""
@@ -101,7 +99,6 @@ def table(name: str) -> Table:
 
 
 def _configs(lines: list[str]) -> tuple[str, dict[str, str]]:
-    """The rows, and what the release lacks."""
     gone = [line for line in lines if line.startswith("-")]
     rows = "\n".join(line for line in lines if line not in gone)
     return rows, {name: text for name, _, text in (line[1:].partition(" ") for line in gone)}

@@ -25,7 +25,6 @@ Kept: TypeAlias = Mapping[str, Any]
 
 
 def states_of(replication: Replication) -> dict[str, Any]:
-    """What is to be kept."""
     return {
         "brokers": [
             [node_id, each.process.value, each.is_fenced, each.is_registered, each.has_crashed]
@@ -56,7 +55,6 @@ def _of_partition(partition: Partition, apart: Replicas) -> dict[str, Any]:
 
 
 def idle_brokers(kept: Kept) -> set[int]:
-    """The brokers that did not run."""
     return {node_id for node_id, process, *_ in kept["brokers"] if process != Process.UP.value}
 
 

@@ -44,8 +44,6 @@ from ..metadata.image import MetadataImage
 
 
 class Process(Enum):
-    """What the process of a broker is doing."""
-
     UP = "up"
     PAUSED = "paused"
     DOWN = "down"
@@ -53,8 +51,6 @@ class Process(Enum):
 
 @dataclass(slots=True)
 class BrokerState:
-    """One broker."""
-
     process: Process = Process.UP
     is_fenced: bool = False
     is_shutting_down: bool = False
@@ -116,19 +112,15 @@ class Registrations:
         )
 
     def unfenced(self, node_id: int) -> list[MetadataRecord]:
-        """It is heard of."""
         return self._change(node_id, fenced=_NO)
 
     def fenced(self, node_id: int) -> list[MetadataRecord]:
-        """It is not."""
         return self._change(node_id, fenced=_YES)
 
     def shuts_down(self, node_id: int) -> list[MetadataRecord]:
-        """It asks to stop."""
         return self._change(node_id, in_controlled_shutdown=_YES)
 
     def gone(self, node_id: int) -> list[MetadataRecord]:
-        """It is taken out."""
         known = self._image.brokers.get(node_id)
         if known is None:
             return []

@@ -31,8 +31,6 @@ _RECOVERED, _RECOVERING = 0, 1
 
 
 class Election(Enum):
-    """What kind of leader is wanted."""
-
     ANY = "any"
     """The one there is, if it may lead."""
     PREFERRED = "preferred"
@@ -51,7 +49,6 @@ class Policy(NamedTuple):
 
     @property
     def election(self) -> Election:
-        """The election that a change brings with it."""
         return Election.UNCLEAN if self.is_unclean else Election.ANY
 
 

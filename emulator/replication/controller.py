@@ -191,7 +191,6 @@ class Controller:
     def alter_isr(
         self, topic_id: bytes, index: int, isr: Sequence[int]
     ) -> list[PartitionChangeRecord]:
-        """The leader says who is in sync."""
         change = self._change(topic_id, index)
         change.isr = list(isr)
         change.has_recovered = True

@@ -135,7 +135,6 @@ class _Plan:
         }
 
     def _target(self, partition: Partition) -> list[int]:
-        """The replicas that a partition is to have."""
         leader = self._leaders.get((partition.topic.id, partition.index), partition.leader)
         self._check_may_move(partition, leader)
         able = [each for each in self._counts if self._can_take(partition, leader, each)]
@@ -152,7 +151,6 @@ class _Plan:
         return is_at_work and is_near and node_id not in partition.replicas
 
     def _check_may_move(self, partition: Partition, leader: int) -> None:
-        """Whether there is a leader from whom another broker can get it."""
         image = self._replication.metadata.image.topics[partition.topic.id]
         now = image.partitions[partition.index]
         if leader == NO_LEADER:

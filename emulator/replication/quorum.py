@@ -40,8 +40,6 @@ NOBODY = -1
 
 
 class Quorum:
-    """The controllers of these brokers."""
-
     def __init__(self, brokers: Mapping[int, BrokerState]) -> None:
         self.leader = min(brokers, default=NOBODY)
         """The id of the controller, -1 if there is none."""
@@ -55,18 +53,15 @@ class Quorum:
         self._brokers = brokers
 
     def connects(self, one: int, other: int) -> bool:
-        """Whether two brokers reach each other."""
         return not self.sides or other in self._side(one)
 
     def reaches(self, node_id: int) -> bool:
-        """Whether a broker reaches the controller."""
         if self.is_lost:
             return False
         return not self.sides or 2 * len(self._side(node_id)) > len(self._brokers)
 
     @property
     def is_there(self) -> bool:
-        """Whether anybody can be the controller."""
         return any(map(self.reaches, self._brokers))
 
     def elect(self, end_offset: int, now: int) -> bool:

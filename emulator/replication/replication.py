@@ -309,11 +309,9 @@ class Replication:
         return self.brokers[node_id]
 
     def is_up(self, node_id: int) -> bool:
-        """Whether its process runs."""
         return self.brokers[node_id].process is Process.UP
 
     def replicas_at(self, node_id: int) -> list[Partition]:
-        """The partitions that a broker has."""
         return [each for each in self._partitions() if node_id in each.replicas]
 
     def registered(self) -> Registered:
@@ -570,7 +568,6 @@ class Replication:
                 partition.hold(node_id, self.environment.clock.now())
 
     def _follows(self, partition: Partition, node_id: int) -> bool:
-        """Whether a replica gets what its leader has, if that is at work."""
         broker = self.brokers.get(node_id)
         is_there = broker is not None and broker.process is Process.UP and not broker.is_fenced
         return is_there and self.quorum.connects(partition.leader, node_id)
@@ -580,7 +577,6 @@ class Replication:
         return self.brokers[node_id].is_active and partition.has_caught_up(node_id)
 
     def _led(self) -> Iterator[Partition]:
-        """The partitions whose leader is at work."""
         for partition in self._partitions():
             leader = self.brokers.get(partition.leader)
             if leader is not None and leader.is_at_work:

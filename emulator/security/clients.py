@@ -20,8 +20,6 @@ _JAVA = ("java", "spark")
 
 
 class Access(NamedTuple):
-    """How a client is to connect."""
-
     protocol: str
     mechanism: str | None = None
     user: str = ""

@@ -45,7 +45,6 @@ def secret_key(config: BrokerConfig) -> bytes | None:
 
 
 def hmac_of(key: bytes, token_id: str) -> bytes:
-    """The secret of a token."""
     return hmac.digest(key, token_id.encode(), hashlib.sha512)
 
 
@@ -56,8 +55,6 @@ def no_expiry(error: Error) -> int:
 
 
 class DelegationTokens:
-    """The tokens of a cluster, and who may do what with them."""
-
     def __init__(
         self,
         environment: Environment,
@@ -87,7 +84,6 @@ class DelegationTokens:
             raise Refused(Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
 
     def may_see(self, call: Call, record: DelegationTokenRecord) -> bool:
-        """Whether who asks sees a token of others."""
         authorizer, who, host = self._authorizer, call.principal, call.client_host
         if authorizer is None:
             return True

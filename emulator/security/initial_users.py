@@ -113,7 +113,6 @@ def with_certificates(
 
 
 def shown(listener: Listener, certificate: Certificate) -> dict[str, str]:
-    """The configs by which a listener shows a certificate."""
     prefix = f"{LISTENER_PREFIX}{listener.name.lower()}.ssl.keystore."
     return {
         f"{prefix}type": "PEM",

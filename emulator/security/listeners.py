@@ -52,12 +52,10 @@ class Listener(NamedTuple):
 
     @property
     def has_tls(self) -> bool:
-        """Whether clients speak TLS."""
         return self.protocol in (SSL, SASL_SSL)
 
     @property
     def has_sasl(self) -> bool:
-        """Whether clients log in."""
         return self.protocol in (SASL_PLAINTEXT, SASL_SSL)
 
     def at(self, place: int) -> tuple[str, int]:

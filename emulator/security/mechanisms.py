@@ -32,8 +32,6 @@ _END = ("", ";")
 
 
 class LoginModule(NamedTuple):
-    """A class, and its options by name."""
-
     class_name: str
     options: dict[str, str]
 

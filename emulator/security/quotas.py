@@ -137,7 +137,6 @@ def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | No
 
 
 def entity_key(names: Mapping[str, str | None]) -> QuotaEntity:
-    """An entity as the image has it."""
     return tuple(sorted(names.items()))
 
 

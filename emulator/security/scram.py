@@ -29,15 +29,11 @@ _HASHES = {1: hashlib.sha256, 2: hashlib.sha512}
 
 
 class Deletion(NamedTuple):
-    """A credential that is to be deleted."""
-
     user: str
     mechanism: int
 
 
 class Upsertion(NamedTuple):
-    """A credential that is to be set."""
-
     user: str
     mechanism: int
     iterations: int

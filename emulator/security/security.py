@@ -33,8 +33,6 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, slots=True)
 class LogInFailure:
-    """One login that has failed."""
-
     time: int
     """By the broker's clock, in ms since 1970."""
     user: str

@@ -62,7 +62,6 @@ class PowerCut:
     seed: int | None
 
     def random(self) -> Random | None:
-        """What decides it."""
         return None if self.seed is None else Random(self.seed)
 
 

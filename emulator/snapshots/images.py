@@ -57,9 +57,7 @@ class Entry(NamedTuple):
 class Image(Protocol):
     """The files of a broker at one moment. They never change."""
 
-    def entries(self) -> Iterator[Entry]:
-        """Its files."""
-        ...
+    def entries(self) -> Iterator[Entry]: ...
 
     def read(self, path: str) -> bytes:
         """The bytes of one."""
@@ -103,8 +101,6 @@ class FolderImage:
 
 
 class MemoryImage:
-    """An image of a disk in memory."""
-
     def __init__(self, contents: dict[str, tuple[bytes, int]]) -> None:
         self._contents = contents
         self._folder: FolderImage | None = None

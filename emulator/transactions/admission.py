@@ -64,7 +64,6 @@ class Candidate(NamedTuple):
 
     @property
     def key(self) -> Key:
-        """Topic and partition number, as in the coordinator."""
         return self.partition.topic.name, self.partition.index
 
 

@@ -205,8 +205,6 @@ class TransactionSettings:
 
 
 class TransactionCoordinator:
-    """The transactional ids that a broker coordinates."""
-
     def __init__(self, environment: Environment, settings: TransactionSettings) -> None:
         self.settings = settings
         self._environment = environment

@@ -55,7 +55,6 @@ def encoded_key(transactional_id: str) -> bytes:
 
 
 def encoded_value(transaction: Transaction, level: int) -> bytes:
-    """The value of a record, at a level of the feature transaction.version."""
     value = TransactionLogValue(
         producer_id=transaction.producer_id,
         previous_producer_id=transaction.previous_producer_id if level else -1,
@@ -129,11 +128,9 @@ class Transactions:
         self._coordinators[node_id] = TransactionCoordinator(environment, settings_of(config))
 
     def remove(self, node_id: int) -> None:
-        """A broker that coordinates nothing is gone."""
         del self._coordinators[node_id]
 
     def at(self, node_id: int) -> TransactionCoordinator:
-        """The coordinator of a broker."""
         return self._coordinators[node_id]
 
     def asked_at(self, node_id: int, transactional_id: str) -> TransactionCoordinator:
@@ -165,11 +162,9 @@ class Transactions:
         return self._loaded.get(partition_for(transactional_id, len(topic.partitions)), NO_LEADER)
 
     def all(self) -> list[Transaction]:
-        """The transactions of all coordinators."""
         return [each for one in self._coordinators.values() for each in one.transactions.values()]
 
     def shift(self, milliseconds: int) -> None:
-        """The clock was set to another time."""
         for coordinator in self._coordinators.values():
             coordinator.shift(milliseconds)
 
@@ -226,7 +221,6 @@ class Environment:
         return self._cluster.features.level("transaction.version")
 
     def new_producer_id(self) -> int:
-        """An id that no producer has had."""
         return self._cluster.brokers[self._node_id].next_producer_id()
 
     def soon(self, callback: Callable[[], None]) -> None:
@@ -234,7 +228,6 @@ class Environment:
         self._cluster.once_decided(callback)
 
     def at(self, when: int, callback: Callable[[], None]) -> None:
-        """Call back when the time has come."""
         self._cluster.timers.at(when, callback)
 
     def tell(self, before: Transaction | None, after: Transaction, why: str) -> None:
@@ -300,7 +293,6 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
 
 
 def _replay(partition: Partition, coordinator: TransactionCoordinator) -> None:
-    """Let a coordinator replay every record of a partition, in order."""
     stored = partition.log
     for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
         if header.is_control:

@@ -48,7 +48,6 @@ class State(Enum):
 
     @property
     def number(self) -> int:
-        """The number of the state in a record."""
         return _NUMBERS[self]
 
     @property
@@ -58,7 +57,6 @@ class State(Enum):
 
     @property
     def is_complete(self) -> bool:
-        """Whether the last transaction is over."""
         return self is State.COMPLETE_COMMIT or self is State.COMPLETE_ABORT
 
     @property
@@ -108,8 +106,6 @@ Key = tuple[str, int]
 
 
 class Producer(NamedTuple):
-    """A producer id in one of its epochs."""
-
     producer_id: int
     epoch: int
 
@@ -133,7 +129,6 @@ class Transaction:
 
     @property
     def producer(self) -> Producer:
-        """The producer that may write in it."""
         return Producer(self.producer_id, self.epoch)
 
     @property
@@ -142,7 +137,6 @@ class Transaction:
         return self.epoch >= LAST_EPOCH
 
     def is_overdue(self, now: int) -> bool:
-        """Whether it has been open for longer than its timeout."""
         return self.state is State.ONGOING and self.start_ms + self.timeout_ms < now
 
     @property
@@ -153,7 +147,6 @@ class Transaction:
     # Steps
 
     def initialized(self, epoch: int, last_epoch: int, timeout_ms: int, now: int) -> Transaction:
-        """The producer starts (again), in this epoch."""
         return replace(
             self._to(State.EMPTY, now),
             epoch=epoch,
@@ -203,7 +196,6 @@ class Transaction:
         return replace(aborted, client_version=client_version, last_epoch=NO_EPOCH)
 
     def completed(self, now: int) -> Transaction:
-        """Its markers are written."""
         done = State.COMPLETE_COMMIT if self.state.commits else State.COMPLETE_ABORT
         complete = replace(self._to(done, now), partitions=(), next_producer_id=NO_PRODUCER_ID)
         if self.next_producer_id == NO_PRODUCER_ID:

@@ -27,15 +27,11 @@ DIGEST, IP = "digest", "ip"
 
 
 class Id(NamedTuple):
-    """Somebody."""
-
     scheme: str
     name: str
 
 
 class Acl(NamedTuple):
-    """What somebody may do."""
-
     permissions: int
     who: Id
 
@@ -47,12 +43,10 @@ READ_ONLY: Acls = (Acl(READ, ANYONE),)
 
 
 def read_acl(reader: Reader) -> Acl:
-    """One entry, as requests have it."""
     return Acl(reader.i32(), Id(reader.text(), reader.text()))
 
 
 def encoded(acls: Acls) -> bytes:
-    """A list, as answers have it."""
     each = (jute.i32(a.permissions) + jute.text(a.who.scheme) + jute.text(a.who.name) for a in acls)
     return jute.vector(each, len(acls))
 
@@ -87,7 +81,6 @@ def check(acls: Acls, permission: int, ids: Collection[Id]) -> None:
 
 
 def may(acls: Acls, permission: int, ids: Collection[Id]) -> bool:
-    """Whether one of these ids has one of these permissions."""
     try:
         check(acls, permission, ids)
     except KeeperError:

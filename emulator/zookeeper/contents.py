@@ -263,7 +263,6 @@ def sanitized(name: str | None) -> str:
 
 
 def desanitized(name: str) -> str | None:
-    """The name that a path has."""
     return None if name == DEFAULT else unquote(name)
 
 

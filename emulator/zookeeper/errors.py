@@ -6,8 +6,6 @@ from enum import IntEnum
 
 
 class Code(IntEnum):
-    """The codes of reply headers."""
-
     OK = 0
     RUNTIME_INCONSISTENCY = -2
     MARSHALLING_ERROR = -5

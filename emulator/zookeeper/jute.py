@@ -25,19 +25,15 @@ class Reader:
 
     @property
     def is_at_end(self) -> bool:
-        """Whether nothing is left."""
         return self._at >= len(self._data)
 
     def i32(self) -> int:
-        """An int."""
         return int(_INT.unpack(self._take(4))[0])
 
     def i64(self) -> int:
-        """A long."""
         return int(_LONG.unpack(self._take(8))[0])
 
     def flag(self) -> bool:
-        """A boolean."""
         return self._take(1) != b"\0"
 
     def buffer(self) -> bytes | None:
@@ -63,7 +59,6 @@ class Reader:
         return [item(self) for _ in range(count)]
 
     def texts(self) -> list[str]:
-        """Strings."""
         return self.vector(Reader.text) or []
 
     def _take(self, count: int) -> bytes:
@@ -75,17 +70,14 @@ class Reader:
 
 
 def i32(*values: int) -> bytes:
-    """Ints."""
     return b"".join(map(_INT.pack, values))
 
 
 def i64(*values: int) -> bytes:
-    """Longs."""
     return b"".join(map(_LONG.pack, values))
 
 
 def flag(value: bool) -> bytes:
-    """A boolean."""
     return b"\1" if value else b"\0"
 
 
@@ -95,12 +87,10 @@ def buffer(value: bytes | None) -> bytes:
 
 
 def text(value: str) -> bytes:
-    """A string."""
     return buffer(value.encode())
 
 
 def texts(values: Sequence[str]) -> bytes:
-    """Strings."""
     return vector(map(text, values), len(values))
 
 

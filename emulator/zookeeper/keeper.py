@@ -28,8 +28,6 @@ _SWEEP_MS = 60_000
 
 
 class Keeper:
-    """One ZooKeeper."""
-
     def __init__(self, clock: Clock, random: Random, limits: Limits = DEFAULT_LIMITS) -> None:
         self.clock = clock
         self.tree = Tree(clock.now, limits)
@@ -105,14 +103,12 @@ class Client:
             self.close()
 
     def send(self, frame: bytes) -> None:
-        """Send a frame."""
         if self.is_open:
             self.sent_packets += 1
             self.keeper.sent += 1
             self._send(frame)
 
     def notify(self, event: Event, path: str) -> None:
-        """Tell of a watch that has rung."""
         header = jute.i32(_NOTIFICATION) + jute.i64(-1) + jute.i32(0)
         self.send(header + jute.i32(event, _SYNC_CONNECTED) + jute.text(path))
 
@@ -123,7 +119,6 @@ class Client:
             self._end()
 
     def lost(self) -> None:
-        """Its socket is closed."""
         self.is_open = False
         self.keeper.watches.forget(self)
         self.keeper.clients.pop(self, None)

@@ -52,12 +52,10 @@ class KeeperServer:
         """Frames were served: do what they bring about."""
 
     def descriptors(self) -> list[int]:
-        """Those of its sockets."""
         found = [self._listener.descriptor, *(each.descriptor for each in self.protocols)]
         return [number for number in found if number >= 0]
 
     async def close(self) -> None:
-        """Stop listening, and close every connection."""
         await self._listener.close()
         for protocol in [*self.protocols]:
             protocol.transport.abort()
@@ -138,7 +136,6 @@ class _Protocol(asyncio.Protocol):
             self._turn_soon()
 
     def _serve(self) -> None:
-        """Serve some of the frames that are there, and others later."""
         self._turn = None
         buffer, at = self._buffer, 0
         for _ in range(_FRAMES_A_TURN):

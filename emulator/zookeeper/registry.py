@@ -84,7 +84,6 @@ class Registry:
         self._controller = -1
 
     def settle(self) -> None:
-        """Do what clients' writes ask for."""
         self._writes.carry_out()
 
     # Nodes
@@ -123,7 +122,6 @@ class Registry:
             self.put(path, text_of(value))
 
     def remove(self, path: str) -> None:
-        """A node goes, and all below it."""
         below = [path]
         for each in below:
             below += [f"{each}/{name}" for name in self.tree.children(each)]
@@ -134,7 +132,6 @@ class Registry:
     # Brokers and the controller
 
     def _look(self) -> None:
-        """Something may have changed: brokers, or the controller."""
         nodes = self.cluster.nodes
         alive = {node_id for node_id, node in nodes.items() if node.is_alive}
         if alive != self._sessions.keys() or self._leader != self._controller:
@@ -163,7 +160,6 @@ class Registry:
             self.elect()
 
     def elect(self) -> None:
-        """There is another controller, or the same one again."""
         self._controller = self._leader
         self.remove(at.CONTROLLER)
         session = self._sessions.get(self._controller)

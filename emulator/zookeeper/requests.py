@@ -194,7 +194,6 @@ def _close(client: Client, _: Reader) -> Body:
 
 
 def stat_of(stat: Stat) -> bytes:
-    """A stat, as answers have it."""
     return (
         jute.i64(stat.czxid, stat.mzxid, stat.ctime, stat.mtime)
         + jute.i32(stat.version, stat.cversion, stat.aversion)

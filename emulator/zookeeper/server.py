@@ -27,7 +27,6 @@ class ClusterClock:
         return self.cluster.clock.now()
 
     def at(self, when: int, callback: Callable[[], None]) -> Timer:
-        """Call back at that time."""
         return self.cluster.timers.at(when, callback)
 
 
@@ -44,12 +43,10 @@ class ZooKeeperServer(KeeperServer):
         server.beside.append(self)
 
     def settle(self) -> None:
-        """Do what clients' writes ask for."""
         if not self._is_gone:
             self.registry.settle()
 
     def gone(self) -> None:
-        """The process of the brokers has ended: clients go on."""
         self._is_gone = True
         self.registry.gone()
 

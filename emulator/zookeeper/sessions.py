@@ -18,15 +18,11 @@ MOST = 10_000
 
 
 class Cancellable(Protocol):
-    """A call that is to come."""
-
     def cancel(self) -> None:
         """It does not come."""
 
 
 class Clock(Protocol):
-    """Tells the time, and calls back."""
-
     def now(self) -> int:
         """In ms."""
 
@@ -36,8 +32,6 @@ class Clock(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Session:
-    """One session."""
-
     session_id: int
     password: bytes
     timeout_ms: int
@@ -57,12 +51,10 @@ class Sessions:
 
     @property
     def least_ms(self) -> int:
-        """The shortest timeout."""
         return 2 * self.tick_ms
 
     @property
     def most_ms(self) -> int:
-        """The longest timeout."""
         return 20 * self.tick_ms
 
     def begin(self, timeout_ms: int) -> Session | None:
@@ -92,7 +84,6 @@ class Sessions:
         return session
 
     def touch(self, session: Session) -> None:
-        """Something was heard of it."""
         due = self._clock.now() + session.timeout_ms
         due += -due % self.tick_ms
         if due == session.due and session.timer is not None:
@@ -103,7 +94,6 @@ class Sessions:
         session.timer = self._clock.at(due, lambda: self._over(session))
 
     def end(self, session: Session) -> None:
-        """It was closed."""
         if session.timer is not None:
             session.timer.cancel()
         self.alive.pop(session.session_id, None)

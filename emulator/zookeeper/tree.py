@@ -58,8 +58,6 @@ class Mode(IntEnum):
 
 
 class Event(IntEnum):
-    """What watches tell."""
-
     CREATED = 1
     DELETED = 2
     DATA_CHANGED = 3
@@ -84,8 +82,6 @@ class Stat(NamedTuple):
 
 @dataclass(slots=True)
 class Node:
-    """One node."""
-
     data: bytes | None
     acl: Acls
     czxid: int
@@ -103,7 +99,6 @@ class Node:
 
     @property
     def stat(self) -> Stat:
-        """As answers have it."""
         return Stat(
             *(self.czxid, self.mzxid, self.ctime, self.mtime, self.version),
             *(self.created * 2 - len(self.children), self.aversion, max(0, self.owner)),
@@ -113,8 +108,6 @@ class Node:
 
 @dataclass(frozen=True)
 class Create:
-    """A new node."""
-
     path: str
     data: bytes | None = None
     mode: int = Mode.PERSISTENT
@@ -133,8 +126,6 @@ class Delete:
 
 @dataclass(frozen=True)
 class SetData:
-    """Other data."""
-
     path: str
     data: bytes | None
     version: int = ANY_VERSION
@@ -142,8 +133,6 @@ class SetData:
 
 @dataclass(frozen=True)
 class SetAcl:
-    """Other rules."""
-
     path: str
     acl: Sequence[Acl] | None
     version: int = ANY_VERSION
@@ -151,8 +140,6 @@ class SetAcl:
 
 @dataclass(frozen=True)
 class Check:
-    """Whether a node has this version."""
-
     path: str
     version: int
 
@@ -177,8 +164,6 @@ class Done(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a tree holds."""
-
     nodes: int = 100_000
     bytes: int = 256 << 20
     """Of paths and data."""
@@ -262,7 +247,6 @@ class Tree:
         self._tell()
 
     def take_zxid(self) -> int:
-        """The id of a transaction that begins."""
         self.zxid += 1
         return self.zxid
 
@@ -406,7 +390,6 @@ class Tree:
 
 
 def parent_of(path: str) -> str:
-    """The path of the node above."""
     return path[: path.rindex("/")] or "/"
 
 

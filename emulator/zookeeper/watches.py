@@ -18,8 +18,6 @@ MOST = 100_000
 
 
 class Watcher(Protocol):
-    """A connection with watches."""
-
     watching: set[tuple[bool, str]]
     """Whether for children, and the path."""
 
@@ -28,8 +26,6 @@ class Watcher(Protocol):
 
 
 class Watches:
-    """All watches, those of data and those of children."""
-
     def __init__(self) -> None:
         self.data: dict[str, dict[Watcher, None]] = {}
         self.child: dict[str, dict[Watcher, None]] = {}
@@ -41,11 +37,9 @@ class Watches:
         return len(watcher.watching) <= MOST
 
     def has(self, path: str, watcher: Watcher, *, is_child: bool) -> bool:
-        """Whether it watches."""
         return watcher in self._of(is_child).get(path, ())
 
     def remove(self, path: str, watcher: Watcher, *, is_child: bool) -> None:
-        """It does not watch any more."""
         table = self._of(is_child)
         watchers = table.get(path, {})
         watchers.pop(watcher, None)
@@ -54,7 +48,6 @@ class Watches:
         watcher.watching.discard((is_child, path))
 
     def forget(self, watcher: Watcher) -> None:
-        """A connection has ended."""
         for is_child, path in [*watcher.watching]:
             self.remove(path, watcher, is_child=is_child)
 

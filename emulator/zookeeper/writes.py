@@ -39,8 +39,6 @@ _MOST = 10_000
 
 
 class Writes:
-    """What clients have written, until it is carried out."""
-
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
         self._waiting: dict[str, Callable[[], None]] = {}
@@ -76,7 +74,6 @@ class Writes:
         return None
 
     def carry_out(self) -> None:
-        """Do what waits."""
         if not self._waiting:
             return
         while self._waiting:
@@ -103,7 +100,6 @@ class Writes:
             self._registry.remove(at.MOVES)
 
     def _topic_written(self, name: str) -> None:
-        """A tool has written which replicas a topic has."""
         path = f"{at.TOPICS}/{name}"
         if path not in self._registry.tree.nodes:
             return

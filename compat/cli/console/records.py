@@ -467,10 +467,10 @@ def _say_what_is_beyond(
         place for place, at in starts.items() if start.offset is not None and at < start.offset
     ]
     if beyond:
-        ends = ", ".join(
+        listed = ", ".join(
             f"{topic}-{index} at {ends[topic, index]}" for topic, index in sorted(beyond)
         )
-        print(f"odradek: offset {start.offset} is beyond the end: {ends}", file=sys.stderr)
+        print(f"odradek: offset {start.offset} is beyond the end: {listed}", file=sys.stderr)
     is_time = start.timestamp is not None and start.timestamp >= 0
     if is_time and starts == ends and any(ends.values()):
         print(f"odradek: no record of {asked.topic} is of that time or later", file=sys.stderr)

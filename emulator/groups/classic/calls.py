@@ -53,11 +53,9 @@ class OtherGroups:
         return self._makes_way and not group.members
 
     def join(self, shard: Shard, group: Any, call: Call, request: JoinGroupRequest) -> None:
-        """Answer a JoinGroup."""
         self.classic.send(call, refused_join(Error.INCONSISTENT_GROUP_PROTOCOL))
 
     def sync(self, group: Any, call: Call, request: SyncGroupRequest) -> None:
-        """Answer a SyncGroup."""
         self.classic.send(call, refused_sync(Error.UNKNOWN_MEMBER_ID))
 
     def heartbeat(self, group: Any, request: HeartbeatRequest) -> None:
@@ -67,14 +65,11 @@ class OtherGroups:
     def leave(
         self, shard: Shard, group: Any, call: Call, leavers: Sequence[LeaveGroupRequest.Member]
     ) -> None:
-        """Answer a LeaveGroup."""
         missing = [left_member(one, Error.UNKNOWN_MEMBER_ID) for one in leavers]
         self.classic.send(call, LeaveGroupResponse(members=missing))
 
 
 class ClassicCalls:
-    """The calls of the classic protocol, and the classic groups themselves."""
-
     def __init__(self, runtime: Runtime, send: Callable[[Call, Answer], None]) -> None:
         self.group_class = ClassicGroup
         self.decoders = DECODERS
@@ -84,7 +79,6 @@ class ClassicCalls:
         runtime.register_type(self)
 
     def send(self, call: Call, answer: Answer) -> None:
-        """Answer a Join, Sync or Leave in the form of its version."""
         if isinstance(answer, JoinGroupResponse):
             if answer.protocol_name is None and call.version < _NULL_PROTOCOL_SINCE:
                 answer.protocol_name = ""
@@ -102,7 +96,6 @@ class ClassicCalls:
     # What members ask
 
     def join(self, call: Call, request: JoinGroupRequest) -> None:
-        """JoinGroup."""
         group_id = request.group_id
         try:
             shard = self._check_join(request)
@@ -158,7 +151,6 @@ class ClassicCalls:
         self.carry_out(group, effects)
 
     def sync(self, call: Call, request: SyncGroupRequest) -> None:
-        """SyncGroup."""
         try:
             group = self._group_to_sync(call, request)
         except Refused as refusal:
@@ -293,7 +285,6 @@ class ClassicCalls:
         self.carry_out(group, effects)
 
     def due(self, shard: Shard, group: ClassicGroup, now: int) -> None:
-        """The first deadline has passed."""
         self.carry_out(group, rebalance.expire_first(group, now))
 
     def resigned(self, group: ClassicGroup, now: int) -> None:

@@ -107,18 +107,14 @@ Answer = JoinGroupResponse | SyncGroupResponse | LeaveGroupResponse
 
 
 def refused_join(error: Error, member_id: str = NO_MEMBER) -> JoinGroupResponse:
-    """The answer to a Join that is refused."""
     return JoinGroupResponse(error_code=error, member_id=member_id, protocol_name=None)
 
 
 def refused_sync(error: Error) -> SyncGroupResponse:
-    """The answer to a Sync that is refused."""
     return SyncGroupResponse(error_code=error)
 
 
 class GroupEvent(NamedTuple):
-    """An event of a group (base/event.py)."""
-
     kind: str
     member: Member | None
     reason: str
@@ -135,13 +131,11 @@ class Effects:
     events: list[GroupEvent] = field(default_factory=list)
 
     def answer(self, call: Call, answer: Answer) -> None:
-        """Add one answer."""
         self.answers.append((call, answer))
 
     def log(
         self, kind: str, member: Member | None = None, reason: str = "", **details: Any
     ) -> None:
-        """Something has happened to the group, or to one of its members."""
         self.events.append(GroupEvent(kind, member, reason, details))
 
 
@@ -150,15 +144,11 @@ CONSUMER = "consumer"
 
 
 class Due(Enum):
-    """The deadlines a group has besides its members' sessions."""
-
     JOIN = "join"  # the round ends, even if some have not joined
     SYNC = "sync"  # members that have not synced are removed
 
 
 class ClassicGroup:
-    """One group, without its offsets."""
-
     expires_when_empty = True
 
     def __init__(
@@ -203,7 +193,6 @@ class ClassicGroup:
 
     @property
     def members(self) -> Roster:
-        """All of them, by id."""
         return self.roster
 
     @property
@@ -263,7 +252,6 @@ class ClassicGroup:
         self.syncs.clear()
 
     def assignment_of(self, member: Member) -> SyncGroupResponse:
-        """The answer to a Sync that succeeds."""
         return SyncGroupResponse(
             protocol_type=self.protocol_type,
             protocol_name=self.protocol_name,
@@ -408,7 +396,6 @@ class ClassicGroup:
 
     @property
     def offsets_may_expire(self) -> bool:
-        """Whether any of its offsets may expire now."""
         if self.protocol_type is None or self.state is EMPTY:
             return True
         return self.is_consumer_group and self.topics is not None and self.state is STABLE
@@ -421,7 +408,6 @@ class ClassicGroup:
         return self.state_timestamp
 
     def is_subscribed(self, topic: str) -> bool:
-        """True if its members read this topic, or may do so."""
         return self.is_consumer_group if self.topics is None else topic in self.topics
 
     def record(self, assignments: dict[str, bytes] | None = None) -> GroupRecord:

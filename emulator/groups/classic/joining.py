@@ -48,7 +48,6 @@ MEMBER_ID_REQUIRED_SINCE = 4
 
 
 def join(group: ClassicGroup, call: Call, request: JoinGroupRequest, now: int) -> Effects:
-    """A member joins the next generation."""
     effects = Effects()
     if not _has_room(group, request.member_id):
         group.remove(request.member_id)

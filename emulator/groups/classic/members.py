@@ -31,7 +31,6 @@ Protocols = tuple[tuple[str, bytes], ...]
 
 
 def protocols_of(request: JoinGroupRequest) -> Protocols:
-    """What a member offers that joins."""
     return tuple((each.name, each.metadata) for each in request.protocols)
 
 
@@ -66,7 +65,6 @@ class Member:
         return self.instance_id is not None
 
     def supports(self, protocol_name: str) -> bool:
-        """Whether this protocol is among its own."""
         return any(name == protocol_name for name, _ in self.protocols)
 
     def metadata(self, protocol_name: str | None) -> bytes:
@@ -75,8 +73,6 @@ class Member:
 
 
 class Roster:
-    """The members of one group, by id and by instance."""
-
     def __init__(self) -> None:
         self._members: dict[str, Member] = {}
         self._instances: dict[str, str] = {}
@@ -201,11 +197,9 @@ class GroupRecord:
 
     @property
     def record_type(self) -> int:
-        """The number that leads its key."""
         return GROUP_TYPE
 
     def encoded(self) -> tuple[bytes, bytes | None]:
-        """Key and value."""
         return _key(self.group_id), keyed(_value(self), _VERSION)
 
 
@@ -217,7 +211,6 @@ class GroupTombstone:
 
     @property
     def record_type(self) -> int:
-        """The number that leads its key."""
         return GROUP_TYPE
 
     def encoded(self) -> tuple[bytes, bytes | None]:

@@ -233,7 +233,6 @@ def _take_assignments(
 def leave(
     group: ClassicGroup, call: Call, leavers: Sequence[LeaveGroupRequest.Member], now: int
 ) -> Effects:
-    """Members leave, or are removed by an administrator."""
     effects = Effects()
     members = len(group.roster)
     left = [left_member(one, _leave_one(group, call, one, effects)) for one in leavers]

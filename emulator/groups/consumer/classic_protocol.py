@@ -55,8 +55,6 @@ if TYPE_CHECKING:
 
 
 class ClassicMembers(OtherGroups):
-    """How consumer groups answer members that speak the classic protocol."""
-
     def __init__(self, runtime: Runtime, classic: ClassicCalls, calls: ConsumerCalls) -> None:
         super().__init__(classic, makes_way=True)
         self._runtime = runtime
@@ -65,7 +63,6 @@ class ClassicMembers(OtherGroups):
     def join(
         self, shard: Shard, group: ConsumerGroup, call: Call, request: JoinGroupRequest
     ) -> None:
-        """Answer a JoinGroup."""
         joining = _Joining(group, call, request, self._runtime.new_uuid())
         try:
             if joining.needs_id():
@@ -113,7 +110,6 @@ class ClassicMembers(OtherGroups):
         )
 
     def sync(self, group: ConsumerGroup, call: Call, request: SyncGroupRequest) -> None:
-        """Answer a SyncGroup."""
         try:
             answer = _sync(group, request, self._runtime.now())
         except Refused as refusal:
@@ -132,7 +128,6 @@ class ClassicMembers(OtherGroups):
         call: Call,
         leavers: Sequence[LeaveGroupRequest.Member],
     ) -> None:
-        """Answer a LeaveGroup."""
         going, answers = _leaving(group, leavers)
         is_own = not leavers or call.client_id in {each.client_id for each in going}
         try:
@@ -213,7 +208,6 @@ class _Joining:
             raise Refused(Error.UNKNOWN_SERVER_ERROR, str(error)) from None
 
     def answer(self, member: ConsumerMember) -> JoinGroupResponse:
-        """The answer to a member that has joined."""
         return JoinGroupResponse(
             generation_id=member.epoch,
             protocol_type=CONSUMER,

@@ -30,8 +30,6 @@ from .members import Assignment as Target
 
 
 class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
-    """One group, without its offsets."""
-
     type_name = "consumer"
     records = RECORDS
     member_class = ConsumerMember
@@ -59,11 +57,9 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
 
     @property
     def max_size(self) -> int:
-        """How many members it may have."""
         return self.settings.consumer_max_size
 
     def instance(self, instance_id: str | None) -> ConsumerMember | None:
-        """The member that holds an instance, if there is one."""
         if instance_id is None:
             return None
         holder = self._instances.get(instance_id)
@@ -98,7 +94,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         return member.names if resolved is None else member.names | resolved.topics
 
     def is_subscribed(self, topic: str) -> bool:
-        """True if its members read this topic."""
         return any(topic in member.names for member in self.members.values()) or any(
             topic in resolved.topics for resolved in self.regexes.values()
         )
@@ -122,7 +117,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         return None if topic is None else member.given_in(topic.id, commit.partition)
 
     def shift(self, milliseconds: int) -> None:
-        """The clock was set to another time: sessions and rebalances go on as before."""
         super().shift(milliseconds)
         self.refresh_at += milliseconds
 
@@ -187,7 +181,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         return {topic.topic_id: frozenset(topic.partitions) for topic in value.topic_partitions}
 
     def put(self, member: ConsumerMember) -> None:
-        """Add or replace the member of this id."""
         before = self.members.get(member.member_id)
         if before is not None:
             self._release(before)
@@ -201,7 +194,6 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         self._is_homogeneous = None
 
     def drop(self, member: ConsumerMember) -> None:
-        """Remove a member."""
         self._release(member)
         super().drop(member)
         instance = member.instance_id

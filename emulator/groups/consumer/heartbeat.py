@@ -320,7 +320,6 @@ class Step:
     def reconciled(
         self, target_epoch: int, target: Assignment, records: list[MessageRecord]
     ) -> ConsumerMember:
-        """The member after one step towards its target."""
         group, updated = self.group, self.updated
         if not self.has_changed_topics and updated.is_reconciled_to(target_epoch):
             return updated

@@ -54,8 +54,6 @@ class ClassicSide(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ConsumerMember(ModernMember[Epochs]):
-    """One member."""
-
     names: frozenset[str] = frozenset()
     regex: str = ""
     assignor: str | None = None
@@ -63,7 +61,6 @@ class ConsumerMember(ModernMember[Epochs]):
 
     @property
     def is_classic(self) -> bool:
-        """Whether it speaks the classic protocol."""
         return self.classic is not None
 
     @property
@@ -217,7 +214,6 @@ def _still_has(partitions: Epochs, owned: Owned | None) -> bool:
 
 
 def _unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
-    """Remove the topics that the member does not subscribe to any more."""
     kept = {topic: parts for topic, parts in member.assigned.items() if topic in goal.subscribed}
     if not member.assigned and not member.revoking and not goal.asks:
         # Nothing to remove, but a real broker counts it as a step and writes a record.

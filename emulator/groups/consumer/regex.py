@@ -55,7 +55,6 @@ class Subscriptions:
         return [*others, self._after]
 
     def regexes(self) -> dict[str, ResolvedRegex]:
-        """The resolved expressions that are still subscribed to."""
         wanted = {member.regex for member in self.members()}
         return {text: found for text, found in self._group.regexes.items() if text in wanted}
 
@@ -66,7 +65,6 @@ class Subscriptions:
         return frozenset().union(*found)
 
     def homogeneous(self) -> bool:
-        """Whether all subscribe to the same topics."""
         return self._group.subscribe_alike(self.members())
 
 

@@ -158,7 +158,6 @@ class ModernCalls(Generic[G]):
         raise self._of_another_type(group_id)
 
     def new(self, group_id: str) -> G:
-        """A group that nobody has joined yet."""
         return self.group_class(group_id, self._runtime.settings, self._runtime.topics)
 
     # What tests ask

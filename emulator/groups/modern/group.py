@@ -106,7 +106,6 @@ class ModernGroup(Generic[M, T]):
 
     @property
     def max_size(self) -> int:
-        """How many members it may have."""
         raise NotImplementedError
 
     def member(self, member_id: str) -> M:
@@ -118,7 +117,6 @@ class ModernGroup(Generic[M, T]):
         return member
 
     def new_member(self, member_id: str) -> M:
-        """A member that has reported nothing yet."""
         made: Any = self.member_class(member_id)
         return made  # type: ignore[no-any-return]
 
@@ -131,7 +129,6 @@ class ModernGroup(Generic[M, T]):
         return self.record(self.epoch + 1, self.metadata_hash)
 
     def current_record(self, member: M) -> MessageRecord:
-        """The record of what a member has."""
         record = self.records.current_record(self.group_id, member)
         if not self.settings.keeps_epochs_of_partitions:
             for name in _WITH_EPOCHS:
@@ -144,7 +141,6 @@ class ModernGroup(Generic[M, T]):
         raise NotImplementedError
 
     def removal(self, members: Collection[Any]) -> list[MessageRecord]:
-        """The records of removing members."""
         raise NotImplementedError
 
     # What the coordinator asks of every group
@@ -213,11 +209,9 @@ class ModernGroup(Generic[M, T]):
             raise Refused(Error.NON_EMPTY_GROUP)
 
     def is_subscribed(self, topic: str) -> bool:
-        """True if its members read this topic."""
         raise NotImplementedError
 
     def tombstones(self) -> list[MessageRecord]:
-        """The records that delete the group."""
         raise NotImplementedError
 
     def listing(self) -> GroupListing:
@@ -258,15 +252,12 @@ class ModernGroup(Generic[M, T]):
         raise NotImplementedError
 
     def restored_target(self, value: Any) -> T:
-        """The target in the record of one."""
         raise NotImplementedError
 
     def put(self, member: M) -> None:
-        """Add or replace the member of this id."""
         self.members[member.member_id] = member
 
     def drop(self, member: M) -> None:
-        """Remove a member."""
         del self.members[member.member_id]
 
     def _apply_member(self, member_id: str, value: Any) -> None:

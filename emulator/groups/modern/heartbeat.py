@@ -43,7 +43,6 @@ def is_time(group: Group, times: GroupTimes, now: int) -> bool:
 
 
 def full(group: Group) -> Refused:
-    """The group has as many members as it may have."""
     return Refused(
         Error.GROUP_MAX_SIZE_REACHED,
         f"The {group.type_name} group has reached its maximum capacity of {group.max_size}"
@@ -85,7 +84,6 @@ def time_revocation(group: Group, member: ModernMember[Any], now: int) -> None:
 
 
 def forget_timers(group: Group, member_ids: Iterable[str]) -> None:
-    """Remove all deadlines of these members."""
     for member_id in member_ids:
         for due in (Due.SESSION, Due.REBALANCE, Due.JOIN, Due.SYNC):
             group.deadlines.clear((due, member_id))

@@ -93,7 +93,6 @@ class ModernMember(Generic[H]):
 
     @property
     def is_classic(self) -> bool:
-        """Whether it speaks the classic protocol."""
         return False
 
     @property
@@ -102,11 +101,9 @@ class ModernMember(Generic[H]):
         return None
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """True if it has reached the target assignment of this epoch."""
         return self.state is MemberState.STABLE and self.epoch == epoch
 
     def moved(self, state: MemberState, epoch: int, assigned: H, revoking: H) -> Self:
-        """The member after a step of reconciliation."""
         return replace(
             self,
             state=state,
@@ -130,7 +127,6 @@ class ModernMember(Generic[H]):
     # As the records of its type have it
 
     def reported_value(self) -> Message:
-        """What it has reported of itself."""
         raise NotImplementedError
 
     def with_reported(self, value: Any) -> Self:
@@ -138,7 +134,6 @@ class ModernMember(Generic[H]):
         raise NotImplementedError
 
     def current_value(self) -> Message:
-        """What it has."""
         raise NotImplementedError
 
     def with_current(self, value: Any) -> Self:

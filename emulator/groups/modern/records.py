@@ -48,26 +48,21 @@ class GroupRecords:
         return MessageRecord(self.group_key(group_id=group_id), value)
 
     def member_record(self, group_id: str, member: ModernMember[Any]) -> MessageRecord:
-        """What a member has reported of itself."""
         key = self.member_key(group_id=group_id, member_id=member.member_id)
         return MessageRecord(key, member.reported_value())
 
     def target_epoch_record(self, group_id: str, epoch: int, timestamp: int) -> MessageRecord:
-        """The epoch of the target assignment, and when it was computed."""
         value = self._target_epoch_value(assignment_epoch=epoch, assignment_timestamp=timestamp)
         return MessageRecord(self.target_epoch_key(group_id=group_id), value)
 
     def target_record(self, group_id: str, member_id: str, value: Message) -> MessageRecord:
-        """The target of a member."""
         return MessageRecord(self.target_key(group_id=group_id, member_id=member_id), value)
 
     def current_record(self, group_id: str, member: ModernMember[Any]) -> MessageRecord:
-        """What a member has."""
         key = self.current_key(group_id=group_id, member_id=member.member_id)
         return MessageRecord(key, member.current_value())
 
     def member_tombstones(self, group_id: str, member_id: str) -> list[MessageRecord]:
-        """What one member has, its target, and itself, deleted."""
         return [
             MessageRecord(key(group_id=group_id, member_id=member_id), None)
             for key in (self.current_key, self.target_key, self.member_key)

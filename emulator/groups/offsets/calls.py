@@ -135,8 +135,6 @@ class OffsetCalls:
 
 
 class Removal:
-    """What removes groups and offsets."""
-
     def __init__(self, runtime: Runtime, store: OffsetStore) -> None:
         self._runtime = runtime
         self._store = store
@@ -156,7 +154,6 @@ class Removal:
         return Error.NONE
 
     def topic_deleted(self, topic: str) -> None:
-        """Delete what any group has committed for the topic."""
         shards = [s for s in self._runtime.shards.values() if s.state is ShardState.ACTIVE]
         for shard in shards:
             for group_id, offsets in self._store.all_in(shard):

@@ -61,11 +61,9 @@ class OffsetRecord(NamedTuple):
 
     @property
     def record_type(self) -> int:
-        """The number that leads its key."""
         return OFFSET_TYPES[-1]
 
     def encoded(self) -> tuple[bytes, bytes | None]:
-        """Key and value."""
         version = _VERSION if self.topic_id is not None else _VERSION_WITHOUT_ID
         if self.expire_timestamp is not None:
             version = _VERSION_WITH_EXPIRY
@@ -81,11 +79,9 @@ class OffsetTombstone(NamedTuple):
 
     @property
     def record_type(self) -> int:
-        """The number that leads its key."""
         return OFFSET_TYPES[-1]
 
     def encoded(self) -> tuple[bytes, bytes | None]:
-        """Key and value; a tombstone has no value."""
         return _key(*self), None
 
 
@@ -132,8 +128,6 @@ NO_OFFSET = -1
 
 
 class FetchedOffset(NamedTuple):
-    """One partition of an OffsetFetch answer."""
-
     topic: str
     partition: int
     offset: int = NO_OFFSET
@@ -151,8 +145,6 @@ Key = tuple[str, int]
 
 
 class Offsets:
-    """The offsets of one group, by (topic, partition)."""
-
     def __init__(self) -> None:
         self._committed: dict[Key, _Written] = {}
         self._pending: dict[int, dict[Key, _Written]] = {}
@@ -183,7 +175,6 @@ class Offsets:
             self._pending.setdefault(producer_id, {})[key] = _Written(record, order)
 
     def forget(self, topic: str, partition: int) -> None:
-        """Apply a tombstone."""
         self._committed.pop((topic, partition), None)
         for pending in self._pending.values():
             pending.pop((topic, partition), None)
@@ -207,7 +198,6 @@ class Offsets:
         return [self.fetch_one(topic, partition, require_stable) for topic, partition in partitions]
 
     def fetch_one(self, topic: str, partition: int, require_stable: bool) -> FetchedOffset:
-        """One partition of an OffsetFetch."""
         if require_stable and self.is_pending(topic, partition):
             return FetchedOffset(topic, partition, error=Error.UNSTABLE_OFFSET_COMMIT)
         written = self._committed.get((topic, partition))
@@ -227,7 +217,6 @@ class Offsets:
         return [OffsetTombstone(group_id, topic, partition) for topic, partition in chosen]
 
     def expired(self, group: Group, now: int, retention_ms: int) -> list[Key]:
-        """The partitions whose offset has outlived its retention."""
         return [key for key, when in self._expiries(group, retention_ms) if now >= when]
 
     def expiries(self, group: Group, retention_ms: int) -> list[int]:
@@ -298,7 +287,6 @@ class ShardOffsets:
         self._order = 0
 
     def put(self, record: OffsetRecord, producer_id: int | None) -> None:
-        """Apply an offset."""
         self._order += 1
         offsets = self.by_group.get(record.group_id)
         if offsets is None:
@@ -316,11 +304,9 @@ class OffsetStore:
         runtime.register(self)
 
     def begin(self, partition: int) -> None:
-        """Start without any offsets for a partition."""
         self._shards[partition] = ShardOffsets()
 
     def resign(self, partition: int) -> None:
-        """Forget the offsets of a partition."""
         self._shards.pop(partition, None)
 
     def of(self, shard: Shard, group_id: str) -> Offsets:
@@ -352,7 +338,6 @@ class OffsetStore:
         now: int,
         producer_id: int | None,
     ) -> None:
-        """Apply an offset, or a tombstone of one."""
         of_shard = self._shards[shard.partition]
         if isinstance(record, OffsetRecord):
             if record.group_id not in shard.groups:

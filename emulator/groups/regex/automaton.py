@@ -92,8 +92,6 @@ class State:
 
 
 class Automaton:
-    """A compiled expression."""
-
     def __init__(self, expression: str, program: Program) -> None:
         self._expression = expression
         self._program = program
@@ -102,7 +100,6 @@ class Automaton:
         self._known = 0
 
     def fullmatch(self, text: str) -> bool:
-        """Whether all of the text matches."""
         portions = self.matching([text], Work(sys.maxsize))
         while True:
             try:
@@ -144,7 +141,6 @@ class Automaton:
         return state.is_end
 
     def _after(self, state: State, char: str, work: Work) -> Portions[State | None]:
-        """The state that the character leads to."""
         beside = self._beside(char)
         reached = yield from self._reach(state, beside, work)
         work.left -= len(reached.positions) // 2
@@ -218,7 +214,6 @@ class _Walk:
         return done
 
     def found(self) -> Reached:
-        """What was found once nothing is left."""
         positions = [(number, counts) for number, front in self._found.items() for counts in front]
         return Reached(positions, self._is_end)
 
@@ -289,8 +284,6 @@ NOWHERE = -1
 
 
 class Kind(IntEnum):
-    """What a step does."""
-
     CHARACTER = auto()  # take one of `characters`
     SPLIT = auto()  # go on at each of `ways`, and at `next` if there is one
     PLACE = auto()  # go on if this is such a place in the text
@@ -300,8 +293,6 @@ class Kind(IntEnum):
 
 
 class Place(IntEnum):
-    """A place between two characters."""
-
     BEGIN_TEXT = auto()
     END_TEXT = auto()
     BEGIN_LINE = auto()
@@ -340,12 +331,10 @@ class Program:
         self.has_places = False
 
     def complete(self, whole: Fragment) -> None:
-        """This is all of the expression."""
         self.start, last, _ = whole
         self.steps[last].next = self._add(Step(Kind.END))
 
     def one_of(self, characters: Characters) -> Fragment:
-        """One character."""
         step = Step(Kind.CHARACTER)
         step.characters = characters
         number = self._add(step)
@@ -370,7 +359,6 @@ class Program:
         return number, number, False
 
     def in_turn(self, parts: Sequence[Fragment]) -> Fragment:
-        """One after the other."""
         if not parts:
             step = self._split(())
             return step, step, True
@@ -382,7 +370,6 @@ class Program:
         return first, before, is_optional
 
     def either(self, parts: Sequence[Fragment]) -> Fragment:
-        """Any one of these."""
         if len(parts) == 1:
             return parts[0]
         branches, join = self._split([first for first, _, _ in parts]), self._split(())

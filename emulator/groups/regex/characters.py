@@ -150,7 +150,6 @@ class Characters:
 
 
 def other_cases(char: str) -> str:
-    """The character and those that differ from it by case only."""
     orbit = _ORBIT_OF.get(char)
     if orbit is not None:
         return orbit

@@ -24,8 +24,6 @@ _WORK_TO_READ_CHARACTER = 2
 
 
 class Topics(Protocol):
-    """All topics there are, and the version of the metadata that says so."""
-
     @property
     def version(self) -> int: ...
 
@@ -44,15 +42,12 @@ Lookup: TypeAlias = Portions[Found]
 
 
 class Lookups:
-    """All lookups among the topics of one coordinator."""
-
     def __init__(self) -> None:
         self._work = Work(0)
         self._moment: int | None = None
         self._under_way: ReferenceType[Lookup] | None = None
 
     def new(self, expressions: Iterable[str], topics: Topics) -> Lookup:
-        """A lookup of these expressions, to be gone on with."""
         return _look_up(expressions, topics, self._work)
 
     def go_on(self, lookup: Lookup, now: int) -> Found | None:

@@ -86,8 +86,6 @@ class _Group:
 
 
 class _Reader:
-    """Reads one expression from left to right."""
-
     def __init__(self, text: str) -> None:
         self.text = text
         self.pos = 0

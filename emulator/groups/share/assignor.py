@@ -123,7 +123,6 @@ class _Sharing(Generic[P]):
         self._targets = targets
 
     def changes(self) -> list[tuple[list[P], list[P]]]:
-        """What each member loses, and gets."""
         for member, mine in enumerate(self._held):
             excess = len(mine) - self._wanted[member]
             for part in self._order(mine, _ROOM)[: max(0, excess)]:

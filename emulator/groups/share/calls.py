@@ -31,8 +31,6 @@ _INVALID_PARTITION = "Initialize share group parameters has invalid partitionId 
 
 
 class Altered(NamedTuple):
-    """What became of one offset that was to be set."""
-
     topic_id: bytes | None
     partition: int
     error: Error = Error.NONE
@@ -40,8 +38,6 @@ class Altered(NamedTuple):
 
 
 class DeletedTopic(NamedTuple):
-    """What became of the offsets of one topic that were to be deleted."""
-
     name: str
     topic_id: bytes | None
     error: Error = Error.NONE
@@ -49,8 +45,6 @@ class DeletedTopic(NamedTuple):
 
 
 class ShareCalls(ModernCalls[ShareGroup]):
-    """The calls about share groups."""
-
     group_class = ShareGroup
     replaces_classic = False
 

@@ -31,8 +31,6 @@ from .members import (
 
 
 class ShareGroup(ModernGroup[ShareMember, Assignment]):
-    """One group."""
-
     type_name = "share"
     records = RECORDS
     member_class = ShareMember
@@ -47,17 +45,14 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
 
     @property
     def state(self) -> GroupState:
-        """Stable or Empty."""
         return GroupState.STABLE if self.members else GroupState.EMPTY
 
     @property
     def max_size(self) -> int:
-        """How many members it may have."""
         return self.settings.share_max_size
 
     @property
     def known_states(self) -> StatePartitions:
-        """Which partitions have a state."""
         return NO_STATE if self.states is None else self.states
 
     def subscriptions(self, changed: ShareMember | None = None) -> Counter[str]:
@@ -86,7 +81,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         return Refused(Error.GROUP_ID_NOT_FOUND, message)
 
     def is_subscribed(self, topic: str) -> bool:
-        """True if its members read this topic."""
         return any(topic in member.names for member in self.members.values())
 
     def target_record(self, member_id: str, target: Assignment) -> MessageRecord:
@@ -94,7 +88,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         return RECORDS.target_record(self.group_id, member_id, target_value(target))
 
     def removal(self, members: Collection[ShareMember]) -> list[MessageRecord]:
-        """The records of removing members."""
         names = self.subscriptions()
         gone: list[MessageRecord] = []
         for member in members:
@@ -104,7 +97,6 @@ class ShareGroup(ModernGroup[ShareMember, Assignment]):
         return [*gone, self.record(self.epoch + 1, self.view.hash_of(rest))]
 
     def tombstones(self) -> list[MessageRecord]:
-        """The records that delete the group."""
         return group_tombstones(self.group_id)
 
     # Applying records

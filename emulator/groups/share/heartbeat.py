@@ -93,7 +93,6 @@ def _assignment(held: Assignment) -> Response.Assignment:
 
 
 def _member(group: ShareGroup, request: Request) -> ShareMember:
-    """The member before the heartrequest."""
     known = group.members.get(request.member_id)
     if known is None and len(group) >= group.max_size:
         raise full(group)
@@ -168,7 +167,6 @@ def _target(
 def _reconciled(
     group: ShareGroup, updated: ShareMember, epoch: int, target: Assignment, is_raised: bool
 ) -> ShareMember:
-    """The member with its target."""
     if not is_raised and updated.epoch == epoch:
         return updated
     topics = group.view.ids(updated.names)

@@ -29,8 +29,6 @@ Assignment = Mapping[bytes, frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class ShareMember(ModernMember[Assignment]):
-    """One member."""
-
     previous_epoch: int = -1
     names: frozenset[str] = frozenset()
 
@@ -81,7 +79,6 @@ def ordered(held: Assignment) -> Iterable[tuple[bytes, list[int]]]:
 
 
 def restored(topics: Iterable[Any]) -> Assignment:
-    """What a record says of topics and partitions."""
     return {each.topic_id: frozenset(each.partitions) for each in topics}
 
 

@@ -49,8 +49,6 @@ class _Load:
 
 
 class Process:
-    """One process."""
-
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         """Each member's number of tasks."""
@@ -66,7 +64,6 @@ class Process:
         return self._number / len(self.counts)
 
     def add_member(self, member_id: str) -> None:
-        """One more member, without tasks."""
         self.counts[member_id] = 0
 
     def add(self, member_id: str, task: TaskId, *, is_active: bool) -> int:
@@ -96,14 +93,11 @@ class Process:
 
 
 class Member(NamedTuple):
-    """A member that had a task before."""
-
     process: Process
     member_id: str
 
     @property
     def number(self) -> int:
-        """How many tasks it has by now."""
         return self.process.counts[self.member_id]
 
 
@@ -130,8 +124,6 @@ def assign(
 
 
 class _Assignment:
-    """One assignment as it is made."""
-
     def __init__(
         self, specs: Mapping[str, MemberSpec], work: Mapping[str, Work], standbys: int
     ) -> None:
@@ -202,7 +194,6 @@ class _Assignment:
         return member is not None and self._give_active(member, task)
 
     def _give_active(self, member: Member, task: TaskId) -> bool:
-        """Whether the member has room for it and got it."""
         if member.number >= self._active_share.each:
             return False
         count = member.process.add(member.member_id, task, is_active=True)

@@ -37,14 +37,11 @@ class CreationErrors:
         self._errors[topic] = message, until
 
     def of(self, topics: Iterable[str], now: int) -> dict[str, str]:
-        """Those of these topics, by topic."""
         self._errors = {name: each for name, each in self._errors.items() if each[1] > now}
         return {name: self._errors[name][0] for name in topics if name in self._errors}
 
 
 class StreamsCalls(ModernCalls[StreamsGroup]):
-    """The calls about streams groups."""
-
     group_class = StreamsGroup
     own_times = ("initial.rebalance.delay.ms", "num.standby.replicas")
     departures = {

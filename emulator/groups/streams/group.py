@@ -51,8 +51,6 @@ class Unwritten:
 
 
 class StreamsGroup(ModernGroup[StreamsMember, Target]):
-    """One group, without its offsets."""
-
     type_name = "streams"
     records = RECORDS
     member_class = StreamsMember
@@ -77,12 +75,10 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
 
     @property
     def max_size(self) -> int:
-        """How many members it may have."""
         return self.settings.streams_max_size
 
     @property
     def is_ready(self) -> bool:
-        """Whether the topics fit the topology."""
         return self.topology is not None and self.topology.epoch == self.validated_epoch
 
     def set_configured(self, configured: Configured, writes: int) -> None:
@@ -106,7 +102,6 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         return None if reader is None else member.given_in(reader, commit.partition)
 
     def is_subscribed(self, topic: str) -> bool:
-        """True if its members read this topic."""
         is_read = self.topology is not None and topic in self.topology.readers
         return bool(self.members) and is_read
 
@@ -135,12 +130,10 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         return RECORDS.target_record(self.group_id, member_id, target_value(target))
 
     def removal(self, members: Collection[StreamsMember]) -> list[MessageRecord]:
-        """The records of removing members."""
         gone = [RECORDS.member_tombstones(self.group_id, each.member_id) for each in members]
         return [*(record for records in gone for record in records), self.raised()]
 
     def tombstones(self) -> list[MessageRecord]:
-        """The records that delete the group, which has no members."""
         return group_tombstones(self.group_id)
 
     # Applying records
@@ -164,7 +157,6 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         )
 
     def put(self, member: StreamsMember) -> None:
-        """Add or replace the member of this id."""
         before = self.members.get(member.member_id)
         if before is not None:
             self.holders.remove(before)
@@ -173,7 +165,6 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         self.unwritten.places.pop(member.member_id, None)
 
     def drop(self, member: StreamsMember) -> None:
-        """Remove a member."""
         self.holders.remove(member)
         super().drop(member)
         self.unwritten.places.pop(member.member_id, None)

@@ -211,7 +211,6 @@ class _Step:
         self.configured: Configured
 
     def take(self, before: StreamsMember, updated: StreamsMember) -> StreamsMember:
-        """The member after the step."""
         group = self.group
         is_changed = updated != before or updated.member_id not in group.members
         if is_changed:

@@ -44,15 +44,11 @@ NO_EPOCHS: Epochs = {}
 
 
 class TaskId(NamedTuple):
-    """One task."""
-
     subtopology: str
     partition: int
 
 
 class Target(NamedTuple):
-    """The tasks that a member shall have."""
-
     active: Tasks = NO_TASKS
     standby: Tasks = NO_TASKS
 
@@ -90,15 +86,12 @@ class Owned(NamedTuple):
 
     @property
     def names_one_twice(self) -> bool:
-        """Whether one list names a subtopology more than once."""
         return any(len(dict(each)) < len(each) for each in self)
 
     def is_part_of(self, held: Held) -> bool:
-        """Whether the member has all of these."""
         return _are_in(self.active, held.active) and _are_in(self.standby, held.standby)
 
     def has_any_of(self, held: Held) -> bool:
-        """Whether the member still has some of these."""
         return _touch(self.active, held.active) or _touch(self.standby, held.standby)
 
 
@@ -176,8 +169,6 @@ class Endpoint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class StreamsMember(ModernMember[Held]):
-    """One member."""
-
     nothing: ClassVar[Held] = NONE_HELD
 
     assigned: Held = NONE_HELD
@@ -295,7 +286,6 @@ class Holders:
         self._standby: dict[TaskId, set[str]] = {}
 
     def add(self, member: StreamsMember) -> None:
-        """A member has what it has."""
         for held in (member.assigned, member.revoking):
             for task in _ids(held.active):
                 self._active[task] = member.process_id
@@ -303,7 +293,6 @@ class Holders:
                 self._standby.setdefault(task, set()).add(member.process_id)
 
     def remove(self, member: StreamsMember) -> None:
-        """A member has it no more."""
         for held in (member.assigned, member.revoking):
             for task in _ids(held.active):
                 if self._active.get(task) == member.process_id:

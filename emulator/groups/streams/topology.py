@@ -79,7 +79,6 @@ class Topology:
 
     @cached_property
     def required_topics(self) -> Sequence[str]:
-        """The topics that must be there: sources, repartition topics and changelogs."""
         names = [
             name
             for each in self.subtopologies
@@ -274,8 +273,6 @@ class InternalTopic(NamedTuple):
 
 
 class ConfiguredSubtopology(NamedTuple):
-    """A subtopology, its internal topics by name."""
-
     tasks: int
     """Its number of tasks."""
     source_topics: Sequence[str]
@@ -296,7 +293,6 @@ class Configured(NamedTuple):
 
     @property
     def is_ready(self) -> bool:
-        """Whether tasks can be assigned."""
         return self.problem is None
 
 

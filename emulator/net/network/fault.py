@@ -81,12 +81,10 @@ class Fault(TestFault):
 
     @property
     def hits(self) -> int:
-        """How many connections have met it."""
         return self.met
 
     @property
     def asks_who(self) -> bool:
-        """Whether it has to be known who the client is."""
         return self._takes is not None
 
     def is_for(self, protocol: Line, client_id: str | None) -> bool:
@@ -98,7 +96,6 @@ class Fault(TestFault):
         return self._takes is None or (client_id is not None and self._takes(client_id))
 
     def is_at(self, node_id: int) -> bool:
-        """Whether it is about this broker."""
         return self._node_id is None or self._node_id == node_id
 
 

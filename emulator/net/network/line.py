@@ -44,9 +44,7 @@ class Line(Protocol):
         ...
 
     @property
-    def socket_transport(self) -> asyncio.Transport:
-        """What sends to the socket."""
-        ...
+    def socket_transport(self) -> asyncio.Transport: ...
 
     def use_transport(self, transport: asyncio.Transport | Link) -> None:
         """Send by another transport from now on: one that stands before the socket's, or that."""
@@ -71,24 +69,16 @@ class Line(Protocol):
 
 
 class Place(Protocol):
-    """Where clients connect."""
-
     network: Network
 
     @property
-    def protocols(self) -> Collection[Line]:
-        """Their connections."""
-        ...
+    def protocols(self) -> Collection[Line]: ...
 
     @property
-    def node_ids(self) -> Collection[int]:
-        """The brokers that they reach here."""
-        ...
+    def node_ids(self) -> Collection[int]: ...
 
     @property
-    def journal(self) -> Journal:
-        """The event log of the broker."""
-        ...
+    def journal(self) -> Journal: ...
 
     def refuse(self, reason: object, is_at: Callable[[int], bool]) -> None:
         """Refuse new connections to these brokers until `accept_again` for the same reason. Raises

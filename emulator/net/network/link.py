@@ -61,7 +61,6 @@ class Pipe:
         self._alarm: asyncio.TimerHandle | None = None
 
     def put(self, data: bytes, faults: Sequence[Fault]) -> None:
-        """Bytes have come, and meet these faults."""
         for piece in _pieces(data, faults):
             self._last_due = max(self._last_due, self._due(piece, faults))
             self._pieces.append(_Piece(self._last_due, piece))
@@ -84,7 +83,6 @@ class Pipe:
         return due
 
     def hold(self, is_held: bool) -> None:
-        """Deliver nothing; or go on."""
         self.is_held = is_held
         self.go_on()
 
@@ -131,7 +129,6 @@ class Pipe:
             self._alarm = self._loop.call_later(wait, self.go_on)
 
     def close(self) -> None:
-        """Drop what is on its way."""
         self._pieces.clear()
         self.size = 0
         if self._alarm is not None:
@@ -158,8 +155,6 @@ _HEAD = struct.Struct(">ihhih")  # size, API key, version, correlation id, lengt
 
 
 class Link(asyncio.BufferedProtocol):
-    """The link of one connection."""
-
     def __init__(self, network: Network, protocol: Line) -> None:
         self._network = network
         self._protocol = protocol
@@ -231,7 +226,6 @@ class Link(asyncio.BufferedProtocol):
         self._leave_if_idle(mine)
 
     def _leave_if_idle(self, mine: list[Fault]) -> None:
-        """Take it out, once nobody needs it."""
         is_idle = not (self._up.size or self._down.size or self._is_closing or self._is_ending)
         may_be_meant = self.client_id is None and any(
             each.asks_who for each in self._network.faults
@@ -399,7 +393,6 @@ class Link(asyncio.BufferedProtocol):
         self.writelines([data])
 
     def writelines(self, some: list[Buffer]) -> None:
-        """Send these, one after the other."""
         self._put(self._down, b"".join(some))
         if self._down.size > _MOST_BYTES and not self._is_choked:
             self._is_choked = True
@@ -414,7 +407,6 @@ class Link(asyncio.BufferedProtocol):
         self._up.block(False)
 
     def is_closing(self) -> bool:
-        """Whether nothing more can be sent."""
         return self._is_closing or self._socket.is_closing()
 
     def close(self) -> None:
@@ -426,7 +418,6 @@ class Link(asyncio.BufferedProtocol):
             self._down_went()
 
     def abort(self) -> None:
-        """Close at once."""
         self._socket.abort()
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
@@ -434,5 +425,4 @@ class Link(asyncio.BufferedProtocol):
         self._socket.set_write_buffer_limits(high, low)
 
     def get_extra_info(self, name: str, default: Any = None) -> Any:
-        """Of the socket."""
         return self._socket.get_extra_info(name, default)

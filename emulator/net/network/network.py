@@ -43,7 +43,6 @@ class Network:
             self._changed()
 
     def clear(self) -> None:
-        """Remove all."""
         for fault in list(self.faults):
             self.remove(fault)
 
@@ -59,15 +58,12 @@ class Network:
             link.changed()
 
     def left(self, protocol: Line) -> None:
-        """A connection has no link any more."""
         self._links.pop(protocol, None)
 
     def was_there(self, fault: Fault, protocol: Line) -> bool:
-        """Whether a connection was there before the fault."""
         return protocol in self._there.get(fault, ())
 
     def met(self, fault: Fault, protocol: Line, client_id: str | None) -> None:
-        """A connection has met a fault."""
         fault.met += 1
         name = protocol.name or client_id or ""
         if client_id:

@@ -40,8 +40,6 @@ from ...base.call import Principal
 
 
 class Operation(IntEnum):
-    """What somebody does to a resource."""
-
     UNKNOWN = 0
     ANY = 1
     ALL = 2
@@ -61,8 +59,6 @@ class Operation(IntEnum):
 
 
 class Kind(IntEnum):
-    """What kind of resource it is."""
-
     UNKNOWN = 0
     ANY = 1
     TOPIC = 2
@@ -74,8 +70,6 @@ class Kind(IntEnum):
 
 
 class Pattern(IntEnum):
-    """How the name of a rule is compared with that of a resource."""
-
     UNKNOWN = 0
     ANY = 1
     MATCH = 2
@@ -84,8 +78,6 @@ class Pattern(IntEnum):
 
 
 class Permission(IntEnum):
-    """What a rule says."""
-
     UNKNOWN = 0
     ANY = 1
     DENY = 2
@@ -166,7 +158,6 @@ class Acl(NamedTuple):
 
     @classmethod
     def of(cls, record: AccessControlEntryRecord) -> Acl:
-        """The rule that a record of the metadata log keeps."""
         return cls(
             record.resource_type,
             record.resource_name,
@@ -178,7 +169,6 @@ class Acl(NamedTuple):
         )
 
     def record(self, acl_id: bytes) -> AccessControlEntryRecord:
-        """The record that keeps it."""
         return AccessControlEntryRecord(
             id=acl_id,
             resource_type=self.kind,
@@ -203,7 +193,6 @@ class AclFilter(NamedTuple):
     permission: int = Permission.ANY
 
     def fits(self, acl: Acl) -> bool:
-        """Whether it means this rule."""
         return (
             self.kind in (Kind.ANY, acl.kind)
             and self._fits_name(acl)
@@ -349,8 +338,6 @@ def _problem(given: AclFilter) -> Refused | None:
 
 
 class AclList(list[Acl]):
-    """Access rules."""
-
     def __str__(self) -> str:
         lines = []
         for resource in dict.fromkeys(acl.resource for acl in self):

@@ -46,15 +46,12 @@ class Decision(NamedTuple):
 
 
 class AclIndex:
-    """Access rules, by what they concern."""
-
     def __init__(self) -> None:
         self._patterns: dict[tuple[int, int, str], _ByPrincipal] = {}
         self._lengths: dict[int, Counter[int]] = {}
         """By kind: the lengths of prefixes, and how many patterns have each."""
 
     def add(self, acl: Acl) -> None:
-        """One more rule."""
         key = (acl.kind, acl.pattern, acl.name)
         if key not in self._patterns:
             self._patterns[key] = {}
@@ -63,7 +60,6 @@ class AclIndex:
         self._patterns[key].setdefault(acl.principal, {})[acl] = None
 
     def remove(self, acl: Acl) -> None:
-        """One rule less."""
         key = (acl.kind, acl.pattern, acl.name)
         whose = self._patterns[key]
         del whose[acl.principal][acl]
@@ -139,7 +135,6 @@ class Authorizer:
         self._decisions: dict[tuple[Principal, str, int, str], bool] = {}
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
-        """Follow a change of the metadata."""
         if delta.acls:
             self._decisions.clear()
         for acl_id in delta.acls:
@@ -163,7 +158,6 @@ class Authorizer:
     def may(
         self, principal: Principal, host: str, operation: Operation, kind: Kind, name: str
     ) -> bool:
-        """Whether the principal, from this address, may do this to the resource."""
         key = (principal, host, operation << 8 | kind, name)
         may = self._decisions.get(key)
         if may is None:
@@ -185,7 +179,6 @@ class Authorizer:
         return str(principal) in self.super_users
 
     def may_any(self, principal: Principal, host: str, operation: Operation, kind: Kind) -> bool:
-        """Whether the principal may do this to any resource of a kind."""
         if self.may(principal, host, operation, kind, "hardcode"):  # as Kafka asks: a super user
             return True
         found = self._index.of_kind(kind, str(principal), host, operation)

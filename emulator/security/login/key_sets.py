@@ -55,8 +55,6 @@ Key = Mapping[str, Any]
 
 
 class Keys(Protocol):
-    """The keys of one place."""
-
     def __call__(self, wanted: Any, now: int) -> tuple[Key, ...]:
         """Those that are known. `wanted` is what a token names as its key; None if it names none.
         Raises BadToken if they cannot be read."""
@@ -64,8 +62,6 @@ class Keys(Protocol):
 
 
 class FileKeys:
-    """Those in a file."""
-
     def __init__(self, path: Path) -> None:
         self._path = path
 
@@ -230,8 +226,6 @@ _CURVES = {"ES256": ("P-256", 32), "ES384": ("P-384", 48), "ES512": ("P-521", 66
 
 
 class Signed:
-    """Judges tokens."""
-
     def __init__(
         self, keys: Keys, *, audience: list[str], issuer: str | None, user_claim: str, skew_ms: int
     ) -> None:
@@ -258,7 +252,6 @@ class Signed:
 
 
 def _fitting(keys: tuple[Key, ...], header: Mapping[str, Any]) -> list[Key]:
-    """Those that may have signed it."""
     kid = header.get("kid")
     return [key for key in keys if kid is None or key.get("kid") == kid]
 
@@ -266,7 +259,6 @@ def _fitting(keys: tuple[Key, ...], header: Mapping[str, Any]) -> list[Key]:
 def _holds(
     key: Mapping[str, Any], header: Mapping[str, Any], signed: bytes, signature: bytes
 ) -> bool:
-    """Whether a signature was made with a key, by the algorithm of the header."""
     algorithm = str(header.get("alg"))
     try:
         if algorithm in _CURVES and key.get("kty") == "EC":

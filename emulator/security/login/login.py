@@ -47,9 +47,7 @@ class Authority(Protocol):
         """Those that are enabled, in order."""
         ...
 
-    def serves(self, api_key: int, version: int) -> bool:
-        """Whether the broker serves a version of an API."""
-        ...
+    def serves(self, api_key: int, version: int) -> bool: ...
 
     def versions(self, header: RequestHeader, request: ApiVersionsRequest | None) -> Response:
         """The answer to ApiVersions; None for a version that is not served."""
@@ -59,9 +57,7 @@ class Authority(Protocol):
         """The answer of an API that refuses all of a request. Raises WireError."""
         ...
 
-    def begin(self, mechanism: str) -> Exchange:
-        """An exchange by one of the mechanisms."""
-        ...
+    def begin(self, mechanism: str) -> Exchange: ...
 
     def max_session_ms(self, mechanism: str) -> int:
         """After how long a session ends; 0 if it does not."""
@@ -69,8 +65,6 @@ class Authority(Protocol):
 
 
 class Step(NamedTuple):
-    """What follows from a frame."""
-
     answer: list[Buffer] | None = None
     closes: bool = False
     is_delayed: bool = False
@@ -82,8 +76,6 @@ class Step(NamedTuple):
 
 
 class State(Enum):
-    """How far a login is."""
-
     VERSIONS = auto()
     HANDSHAKE = auto()
     TOKENS = auto()

@@ -32,8 +32,6 @@ class BadToken(Exception):
 
 
 class Claims(NamedTuple):
-    """What a token says."""
-
     user: str
     expires_at: int
     """In ms since 1970."""
@@ -44,8 +42,6 @@ Validate = Callable[[str, int], Claims]
 
 
 class OAuthBearer:
-    """The exchange."""
-
     is_token = False
 
     def __init__(self, validate: Validate) -> None:

@@ -58,7 +58,6 @@ class Known(NamedTuple):
 
 
 def credential_of(mechanism: str, password: bytes, salt: bytes, iterations: int) -> Credential:
-    """What is kept of a password."""
     hash_of = HASHES[mechanism]
     salted = hashlib.pbkdf2_hmac(hash_of().name, password, salt, iterations)
     client_key = hmac.digest(salted, b"Client Key", hash_of)

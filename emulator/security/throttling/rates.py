@@ -34,23 +34,18 @@ def windows_of(config: BrokerConfig) -> Windows:
 
 @dataclass(slots=True)
 class _Sample:
-    """What was recorded in one window."""
-
     start: int
     last: int
     value: float = 0.0
 
 
 class Rate:
-    """How much per second."""
-
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
         self._samples: list[_Sample] = []
         self._current = 0
 
     def record(self, value: float, now: int) -> None:
-        """Add what has happened now."""
         if not self._samples:
             self._samples.append(_Sample(now, now))
         sample = self._samples[self._current]
@@ -99,7 +94,6 @@ class Bucket:
         self._tokens = min(self._seconds * bound, self._tokens - count)
 
     def throttle_ms(self, bound: float, now: int) -> int:
-        """How long it takes until no token is missing."""
         self._refill(bound, now)
         return _rounded(-self._tokens / bound * 1000) if self._tokens < 0 else 0
 

@@ -90,8 +90,6 @@ def _as_java(error: ssl.SSLError, sent: bytes) -> bytes:
 
 
 class _Context(ssl.SSLContext):
-    """The context of a server."""
-
     sslobject_class = _Telling
 
     def wrap_bio(
@@ -104,8 +102,6 @@ class _Context(ssl.SSLContext):
 
 
 class _Made(NamedTuple):
-    """A context, and what it was made of."""
-
     of: object
     context: ssl.SSLContext
 

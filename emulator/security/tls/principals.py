@@ -59,7 +59,6 @@ class _Rule(NamedTuple):
     letters: str
 
     def replaced(self, match: re.Match[str]) -> str:
-        """What takes the place of what the pattern has matched."""
         parts = (
             match[each.name] if isinstance(each, _Group) else each for each in self.replacement
         )

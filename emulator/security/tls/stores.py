@@ -24,8 +24,6 @@ _CONVERT = (
 
 
 class KeyStore(NamedTuple):
-    """A private key and the certificates that belong to it."""
-
     key: str
     chain: str
     password: str | None

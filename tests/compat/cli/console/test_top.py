@@ -6,15 +6,15 @@ import json
 from collections.abc import Callable
 
 from odradek import Emulator
-from odradek.compat.cli.console.top import Seen, SeenGroup, Top
+from odradek.compat.cli.console.top import GroupSample, Sample, Top
 
 from tests.support.ended import Ended
 
 
-def seen(at: float, end: int, committed: int, assigned: object = "a", start: int = 0) -> Seen:
-    group = SeenGroup("Stable", 1, assigned, {("t", 0): committed, ("gone", 0): 3})
+def seen(at: float, end: int, committed: int, assigned: object = "a", start: int = 0) -> Sample:
+    group = GroupSample("Stable", 1, assigned, {("t", 0): committed, ("gone", 0): 3})
     places = {("t", 0): end, ("quiet", 0): 7}
-    return Seen(places, {("t", 0): start}, {"t": 1, "quiet": 0}, {"g": group}, at)
+    return Sample(places, {("t", 0): start}, {"t": 1, "quiet": 0}, {"g": group}, at)
 
 
 def test_rates_are_of_the_time_since_the_last_look() -> None:

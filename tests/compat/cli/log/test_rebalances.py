@@ -16,7 +16,7 @@ class Told:
     def __init__(self) -> None:
         self._digest = Digest()
         self._journal = Journal(ManualClock(0))
-        self._journal.told = self._take
+        self._journal.on_event = self._take
         self.now = 0.0
         self.lines: list[str] = []
 
