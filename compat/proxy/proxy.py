@@ -338,6 +338,7 @@ class ProxyServer:
 
     @property
     def is_running(self) -> bool:
+        """Whether it accepts connections."""
         return self._bootstrap is not None
 
     # The thread

@@ -42,9 +42,11 @@ class Movable:
         raise NotImplementedError
 
     def hold(self) -> None:
+        """Stand still until it is released."""
         self.is_held = True
 
     def release(self) -> None:
+        """Go on from where it was held."""
         self.is_held = False
 
 

@@ -288,7 +288,9 @@ class Event:
 
     @property
     def sentence(self) -> str:
+        """What happened, without the time."""
         return sentence(self)
 
     def concerns(self, topic: str | None = None, group: str | None = None) -> bool:
+        """Whether it is about this topic or this group."""
         return bool((topic and topic == self.topic) or (group and group == self.group))
