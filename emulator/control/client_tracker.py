@@ -52,7 +52,6 @@ _MOST_LOOKED_AT = 100
 
 
 def _first(topics: Sequence[Any]) -> Sequence[tuple[Any, Any]]:
-    """The first topics and partitions."""
     if len(topics) == 1 and len(topics[0].partitions) == 1:
         return ((topics[0], topics[0].partitions[0]),)
     each = ((topic, partition) for topic in topics for partition in topic.partitions)
@@ -216,7 +215,6 @@ def _member_name(cluster: Cluster, call: Call, request: Any) -> str:
 
 
 def _name(cluster: Cluster, topic: Any) -> str:
-    """A topic that is named, or by its id."""
     topic_id = getattr(topic, "topic_id", b"")
     if topic.name or not topic_id:
         return str(topic.name)
@@ -297,7 +295,6 @@ class ClientTracker:
         return client
 
     def closed(self, connection: Sender, *, is_at_work: bool) -> None:
-        """A connection has ended."""
         client = self._of.pop(connection, None)
         if client is None or self.is_over:
             return
@@ -341,7 +338,6 @@ class ClientTracker:
             del members[next(iter(members))]
 
     def answered(self, call: Call, request: Any, response: Response) -> None:
-        """A request is answered."""
         key, connection = call.api_key, call.connection
         try:
             if key not in LEARNING and (client := self._of.get(connection)) is not None:

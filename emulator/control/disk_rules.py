@@ -37,8 +37,6 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which operations are meant."""
-
     operation: str
     topic: Callable[[str], bool] | None = None
     partition: int | None = None
@@ -46,7 +44,6 @@ class Place:
     """A pattern of the file's name, as "*.index"."""
 
     def has(self, operation: str, path: str, size: int, naming: Naming) -> bool:
-        """Whether an operation is one of them."""
         above, _, name = path.rpartition("/")
         if operation != self.operation:
             # Of no bytes: it is truncated, as after an append that has failed.
@@ -66,8 +63,6 @@ class Place:
 
 
 class DiskRule(TestFault):
-    """A rule that is set."""
-
     def __init__(
         self,
         sentence: str,
@@ -89,7 +84,6 @@ class DiskRule(TestFault):
 
     @property
     def hits(self) -> int:
-        """For how many operations it took effect."""
         return self._count.hits
 
     @property
@@ -98,7 +92,6 @@ class DiskRule(TestFault):
         return self._count.matched
 
     def begin(self, now: int) -> None:
-        """It is set."""
         self._count = Count(self._counting, now)
 
     def takes(self, operation: str, path: str, size: int, naming: Naming, now: int) -> int | None:
@@ -154,21 +147,18 @@ class DiskRules:
         self._guard = RLock()
 
     def set(self, rule: DiskRule) -> None:
-        """It takes effect from now on."""
         rule.begin(self._now())
         with self._guard:
             self.rules.append(rule)
             self._changed()
 
     def remove(self, rule: DiskRule) -> None:
-        """It takes effect no more."""
         with self._guard:
             if rule in self.rules:
                 self.rules.remove(rule)
                 self._changed()
 
     def clear(self) -> None:
-        """Remove all."""
         with self._guard:
             self.rules.clear()
             self._changed()

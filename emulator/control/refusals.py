@@ -48,7 +48,6 @@ class _Shape(NamedTuple):
 
 
 def refusals(response: Response) -> list[Refusal]:
-    """Each error in a response."""
     return list(_refusals(response, _shape(type(response)), _NOTHING))
 
 

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from ...wire import Error, Refused
 from ...wire.batch import BatchHeader
 from .in_flight import Batch, InFlight, Lock, RecordState
-from .share_partition import SharePartition, Told, archive, at_limit
+from .share_partition import RangeEvent, SharePartition, archive, at_limit
 from .state import StateBatch
 
 BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
@@ -49,7 +49,6 @@ class Acquired(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many offsets."""
         return self.last_offset - self.first_offset + 1
 
 
@@ -87,8 +86,6 @@ def _bounds(share: SharePartition, limit: int, fetch_offset: int, last: int) -> 
 
 
 class _Acquiring:
-    """One acquisition."""
-
     def __init__(
         self,
         share: SharePartition,
@@ -297,7 +294,7 @@ _STATES = {
     3: RecordState.ARCHIVED,
 }
 _KINDS = {0: "", 1: "acknowledged", 2: "released", 3: "rejected"}
-"""What is told of each; nothing of a gap."""
+"""The event of each; none of a gap."""
 
 
 class Acknowledgement(NamedTuple):
@@ -354,7 +351,7 @@ class _Step:
     def __init__(self, share: SharePartition, member_id: str, reason: str = "") -> None:
         self._share = share
         self._reason = reason
-        self._told: list[Told] = []
+        self._events: list[RangeEvent] = []
         self._member_id = member_id
         self._most = share.settings.most_deliveries
         self._changed: list[StateBatch] = []
@@ -396,17 +393,17 @@ class _Step:
                 self.leave(first, last, state, _STATES[kind], _KINDS[kind])
 
     def leave(self, first: int, last: int, state: InFlight, after: RecordState, kind: str) -> None:
-        """The member is done with records; `kind` is what is told of it."""
+        """The member is done with records; `kind` is that of the event."""
         if kind:
             member_id, reason = self._member_id, self._reason
-            self._told.append(Told(kind, member_id, first, last, state.count, reason))
+            self._events.append(RangeEvent(kind, member_id, first, last, state.count, reason))
         self._before.append((state, state.member_id))
         state.leave(after, self._most)
         self._changed.append(StateBatch(first, last, state.count, state.state))
         if state.state.is_done:
             self._share.complete_count += self._share.counted(first, last)
             if after is RecordState.AVAILABLE:
-                self._told.append(at_limit(self._told[-1]))
+                self._events.append(at_limit(self._events[-1]))
 
     def _renew(self, first: int, last: int, state: InFlight) -> None:
         share = self._share
@@ -445,8 +442,8 @@ class _Step:
         except Refused:
             self.take_back()
             raise
-        for told in self._told:
-            share.tell(told)
+        for event in self._events:
+            share.tell(event)
         for state, _ in self._before:
             state.unlock()
             state.is_settling = True

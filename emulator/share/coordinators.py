@@ -202,7 +202,6 @@ class StateShard:
     # What follows without a request
 
     def of_topics(self, topic_ids: set[bytes]) -> list[StateRecord]:
-        """The records that remove the states of deleted topics."""
         return [StateRecord(key, None) for key, _ in self._all() if key.topic_id in topic_ids]
 
     def cold(self, now: int, interval_ms: int) -> list[StateRecord]:
@@ -216,7 +215,6 @@ class StateShard:
         ]
 
     def replay(self, record: StateRecord, offset: int) -> None:
-        """Apply a record, written at this offset."""
         key, value = record
         name = _name(key)
         if value is None:
@@ -321,7 +319,6 @@ class ShareCoordinators:
         change: Change,
         asked: int | None = None,
     ) -> None:
-        """Note a change."""
         shard = self._shard(key, asked)
         self._write(shard, [shard.write(key, state_epoch, leader_epoch, change, self._now())])
 
@@ -338,7 +335,6 @@ class ShareCoordinators:
         return self._shard(key, asked).summary(key)
 
     def delete(self, key: ShareKey, asked: int | None = None) -> None:
-        """Remove the state, if there is one."""
         shard = self._shard(key, asked)
         record = shard.delete(key)
         if record is not None:
@@ -453,7 +449,6 @@ class ShareCoordinators:
         return any(len(shard) for _, shard in self._shards.values())
 
     def prune(self) -> bool:
-        """Delete records that later ones have made redundant."""
         found = False
         for index, (_, shard) in self._shards.items():
             before = shard.redundant_below()

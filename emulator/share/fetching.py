@@ -26,7 +26,7 @@ from ..partitions.fetch_waits import place_of
 from ..partitions.partition import READ_COMMITTED, Partition
 from .acquiring import Aborted, Acquired, Wish, acquire, without_aborted
 from .leading import Part, ShareLeader
-from .share_partition import SharePartition, Told
+from .share_partition import RangeEvent, SharePartition
 from .state import ShareKey
 
 if TYPE_CHECKING:
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
 
 class Limits(NamedTuple):
-    """How much a fetch wants, and how long it waits (ms)."""
-
     max_wait_ms: int
     min_bytes: int
     max_bytes: int
@@ -43,8 +41,6 @@ class Limits(NamedTuple):
 
 
 class Fetched(NamedTuple):
-    """What there is of a partition."""
-
     error: Error = Error.NONE
     records: Buffer | StoredBytes = b""
     acquired: Sequence[Acquired] = ()
@@ -131,19 +127,15 @@ class ShareFetch:
     # Waiting
 
     def more(self, size: int) -> None:
-        """There is more in a partition."""
         self.try_again()
 
     def moved(self) -> None:
-        """There may be more in a partition."""
         self.try_again()
 
     def led(self, changed: Partition) -> None:
-        """A partition may have another leader."""
         self.try_again()
 
     def wake(self) -> None:
-        """A partition is gone."""
         self.try_again()
 
     def try_again(self) -> None:
@@ -210,7 +202,6 @@ class ShareFetch:
         return size >= self._limits.min_bytes
 
     def _error(self, part: Part, offset: int) -> Error:
-        """Why nothing can be read there."""
         partition = self._partitions[part]
         try:
             if partition.topic.is_deleted:
@@ -285,7 +276,6 @@ class ShareFetch:
             return Error.KAFKA_STORAGE_ERROR
 
     def _failure(self, part: Part, error: Error) -> Fetched:
-        """What a partition is answered that cannot be read."""
         if error is not Error.OFFSET_OUT_OF_RANGE:
             return Fetched(error)
         self._shares[part].log_starts_at(self._partitions[part].log_start_offset)
@@ -295,7 +285,7 @@ class ShareFetch:
         acquired = self._acquired(part, offset, data, room)
         member_id = self._wish.member_id
         for first, last, delivery in acquired:
-            self._shares[part].tell(Told("took", member_id, first, last, delivery))
+            self._shares[part].tell(RangeEvent("took", member_id, first, last, delivery))
         return acquired
 
     def _acquired(self, part: Part, offset: int, read: _Batches, room: int) -> Sequence[Acquired]:

@@ -33,9 +33,7 @@ class Lock(Protocol):
     """The timer of an acquired record."""
 
     @property
-    def when(self) -> int:
-        """When it ends (ms)."""
-        ...
+    def when(self) -> int: ...
 
     def cancel(self) -> None: ...
 
@@ -60,11 +58,9 @@ class InFlight:
 
     @property
     def is_free(self) -> bool:
-        """Whether a member may acquire it."""
         return self.state is RecordState.AVAILABLE and not self.is_settling
 
     def acquire(self, member_id: str, lock: Lock) -> None:
-        """A member has it, once more."""
         self.state, self.member_id, self.lock = RecordState.ACQUIRED, member_id, lock
         self.count += 1
 
@@ -76,12 +72,10 @@ class InFlight:
         self.state, self.member_id = state, NOBODY
 
     def archive(self) -> None:
-        """It is not delivered any more."""
         self.state, self.member_id = RecordState.ARCHIVED, NOBODY
         self.unlock()
 
     def unlock(self) -> None:
-        """End the lock, if there is one."""
         if self.lock is not None:
             self.lock.cancel()
             self.lock = None
@@ -100,11 +94,9 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """How many offsets."""
         return self.last - self.first + 1
 
     def is_within(self, first: int, last: int) -> bool:
-        """Whether all of it is in this range."""
         return self.first >= first and self.last <= last
 
     def split(self, start_lock: StartLock) -> None:
@@ -191,13 +183,11 @@ class Batches:
         return self._by_first[self._firsts[at]] if at < len(self._firsts) else None
 
     def drop_before(self, offset: int) -> None:
-        """Forget those that begin before this offset."""
         at = bisect_left(self._firsts, offset)
         for first in self._firsts[:at]:
             del self._by_first[first]
         del self._firsts[:at]
 
     def clear(self) -> None:
-        """Forget all."""
         self._firsts.clear()
         self._by_first.clear()

@@ -27,7 +27,7 @@ from ..config.group import GroupConfig, group_config
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
 from .acquiring import Acknowledgement, acknowledge, release
 from .in_flight import Lock
-from .share_partition import SharePartition, ShareSettings, Told, as_leader
+from .share_partition import RangeEvent, SharePartition, ShareSettings, as_leader
 from .state import Change, ShareKey
 
 if TYPE_CHECKING:
@@ -48,8 +48,6 @@ class Part(NamedTuple):
 
 
 class SessionKey(NamedTuple):
-    """Whose session it is."""
-
     group_id: str
     member_id: str
 
@@ -77,7 +75,7 @@ class Session:
             self._must_tell.pop(part, None)
 
     def is_news(self, part: Part, has_error: bool, has_records: bool) -> bool:
-        """Whether the answer has a partition, which it is told with this."""
+        """Whether the answer has a partition, which learns it by this."""
         must_tell = self._must_tell.get(part)
         if must_tell is None:  # forgotten while the request waited
             return has_error or has_records
@@ -88,8 +86,6 @@ class Session:
 
 
 class SessionCache:
-    """The sessions of a broker."""
-
     def __init__(self, most: int) -> None:
         self._most = most
         self._sessions: dict[SessionKey, Session] = {}
@@ -107,7 +103,6 @@ class SessionCache:
         return session
 
     def find(self, key: SessionKey) -> Session | None:
-        """A session, if there is one."""
         return self._sessions.get(key)
 
     def open(self, key: SessionKey, parts: Iterable[Part], connection: object) -> Session:
@@ -128,7 +123,6 @@ class SessionCache:
         return session
 
     def remove(self, key: SessionKey) -> Session | None:
-        """Forget a session, and return it."""
         return self._sessions.pop(key, None)
 
     def lost(self, connection: object) -> tuple[SessionKey | None, Session | None]:
@@ -141,17 +135,14 @@ class SessionCache:
         return key, session
 
     def has_any(self, group_id: str) -> bool:
-        """Whether a group has sessions."""
         return any(key.group_id == group_id for key in self._sessions)
 
     def clear(self) -> None:
-        """Forget all."""
         self._sessions.clear()
         self._by_connection.clear()
 
 
 def next_epoch(epoch: int) -> int:
-    """The epoch of the request after one of this epoch."""
     return 1 if epoch == _LAST_EPOCH else epoch + 1
 
 
@@ -167,8 +158,6 @@ _FENCING = (
 
 
 class ShareLeader:
-    """The share partitions and sessions of one broker."""
-
     def __init__(self, cluster: Cluster, node_id: int) -> None:
         self._cluster = cluster
         self.node_id = node_id
@@ -187,16 +176,13 @@ class ShareLeader:
     # What share partitions need
 
     def now(self) -> int:
-        """The time (ms)."""
         return self._cluster.clock.now()
 
     def config(self, group_id: str) -> GroupConfig:
-        """The configs of a group."""
         configs_of = self._cluster.metadata.image.configs_of
         return group_config(configs_of, group_id, self._cluster.brokers[self.node_id].config)
 
     def settings(self, group_id: str) -> ShareSettings:
-        """What they say of share partitions."""
         as_of = self._cluster.metadata.end_offset
         if as_of != self._settings_as_of:
             self._settings_as_of = as_of
@@ -213,16 +199,13 @@ class ShareLeader:
         return found
 
     def isolation(self, group_id: str) -> int:
-        """The isolation level at which a group reads."""
         is_committed = self.config(group_id).get("share.isolation.level") == "read_committed"
         return READ_COMMITTED if is_committed else READ_UNCOMMITTED
 
     def start_timer(self, when: int, callback: Callable[[], None]) -> Lock:
-        """Call back at that time (ms)."""
         return self._cluster.timers.at(when, callback)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call back after the request that is being served."""
         self._cluster.woken.append(callback)
 
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
@@ -233,28 +216,28 @@ class ShareLeader:
         """The offsets that a test has made poison."""
         return self._cluster.share_leaders.poison.get(key, ())
 
-    def tell(self, key: ShareKey, told: Told) -> None:
-        """What has become of a range of offsets, if anything is told."""
+    def tell(self, key: ShareKey, event: RangeEvent) -> None:
+        """What has become of a range of offsets, if there is an event."""
         journal = self._cluster.journal
         if not journal.is_on:
             return
         topic = self._cluster.topics.by_id(key.topic_id)
-        # Who has left the group already is told of as before.
-        before = self._names.get(told.member_id, f"member {told.member_id}")
+        # Who has left the group already is named as before.
+        before = self._names.get(event.member_id, f"member {event.member_id}")
         if len(self._names) >= _MOST_NAMES:
             self._names.clear()
-        name = self._names[told.member_id] = journal.members.known(told.member_id, before)
+        name = self._names[event.member_id] = journal.members.known(event.member_id, before)
         journal.stretch(
-            told.kind,
-            told.first,
-            told.last,
+            event.kind,
+            event.first,
+            event.last,
             client=name,
             topic="" if topic is None else topic.name,
             partition=key.partition,
             group=key.group_id,
-            member=told.member_id,
-            reason=told.reason,
-            details={"delivery": told.delivery},
+            member=event.member_id,
+            reason=event.reason,
+            details={"delivery": event.delivery},
         )
 
     # Share partitions
@@ -264,7 +247,6 @@ class ShareLeader:
         return self._shares.get(key)
 
     def shares(self) -> list[SharePartition]:
-        """All that are loaded."""
         return list(self._shares.values())
 
     def loaded(self, key: ShareKey, partition: Partition) -> SharePartition:
@@ -299,7 +281,6 @@ class ShareLeader:
         return found[0]
 
     def forget(self, key: ShareKey) -> None:
-        """A share partition is out of date."""
         share = self._shares.pop(key, None)
         if share is not None:
             share.is_fenced = True
@@ -370,8 +351,6 @@ class ShareLeader:
 
 
 class ShareLeaders:
-    """The share partitions and sessions of a cluster, by broker."""
-
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._leaders = {node_id: ShareLeader(cluster, node_id) for node_id in cluster.brokers}
@@ -379,15 +358,12 @@ class ShareLeaders:
         """The offsets that a test has made poison, whoever leads."""
 
     def at(self, node_id: int) -> ShareLeader:
-        """Those of a broker."""
         return self._leaders[node_id]
 
     def add(self, node_id: int) -> None:
-        """One more broker, which leads nothing yet."""
         self._leaders[node_id] = ShareLeader(self._cluster, node_id)
 
     def remove(self, node_id: int) -> None:
-        """A broker that leads nothing is gone."""
         del self._leaders[node_id]
 
     def of_group(self, group_id: str) -> list[SharePartition]:

@@ -37,7 +37,7 @@ class ShareSettings(NamedTuple):
     may_renew: bool
 
 
-class Told(NamedTuple):
+class RangeEvent(NamedTuple):
     """What has happened to a range of offsets: a kind of event (base/event.py)."""
 
     kind: str
@@ -49,11 +49,7 @@ class Told(NamedTuple):
 
 
 class Waiting(Protocol):
-    """A fetch that waits until something may be acquired."""
-
-    def try_again(self) -> None:
-        """Something has changed."""
-        ...
+    def try_again(self) -> None: ...
 
 
 class Surroundings(Protocol):
@@ -71,7 +67,7 @@ class Surroundings(Protocol):
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change, /) -> None:
         """Have the share coordinator note a change. Raises Refused."""
 
-    def tell(self, key: ShareKey, told: Told, /) -> None:
+    def tell(self, key: ShareKey, event: RangeEvent, /) -> None:
         """What a member did, or what became of its records, for the journal."""
 
     def poison(self, key: ShareKey, /) -> Collection[int]:
@@ -150,13 +146,11 @@ class SharePartition:
 
     @property
     def open_gap(self) -> Gap | None:
-        """The gap, while nothing new was acquired."""
         gap = self.gap
         return gap if gap is not None and gap.end == self.end_offset else None
 
     @property
     def may_acquire(self) -> bool:
-        """Whether a fetch could acquire anything."""
         if self.next_offset() != self.end_offset + 1:
             return True
         return self.in_flight < self.settings.most_locks
@@ -191,7 +185,6 @@ class SharePartition:
         return first < self.start_offset <= last
 
     def has_poison(self, first: int, last: int) -> bool:
-        """Whether a test has made any of these offsets poison."""
         return any(first <= offset <= last for offset in self._around.poison(self.key))
 
     # Locks
@@ -205,7 +198,6 @@ class SharePartition:
         return self._around.now() + self.settings.lock_ms
 
     def lock_until(self, member_id: str, first: int, last: int, when: int) -> Lock:
-        """The same until a time (ms)."""
         return self._around.start_timer(when, partial(self.lock_is_over, first, last))
 
     def lock_is_over(self, first: int, last: int) -> None:
@@ -214,7 +206,7 @@ class SharePartition:
         if floor is None:
             return
         changed: list[StateBatch] = []
-        told: list[Told] = []
+        events: list[RangeEvent] = []
         most = self.settings.most_deliveries
         for batch in self.batches.between(floor.first, last):
             whole, moved = batch.whole, self.straddles_start(batch.first, batch.last)
@@ -224,18 +216,18 @@ class SharePartition:
                 is_meant = batch.whole is not None or first <= low <= last
                 if not is_meant or one.state is not RecordState.ACQUIRED:
                     continue
-                told.append(Told("lock expired", one.member_id, low, high, one.count))
+                events.append(RangeEvent("lock expired", one.member_id, low, high, one.count))
                 one.leave(self.released(high), most)
                 one.unlock()
                 changed.append(StateBatch(low, high, one.count, one.state))
                 if one.state.is_done:
                     self.complete_count += self.counted(low, high)
-                    told.append(at_limit(told[-1]))
+                    events.append(at_limit(events[-1]))
                 else:
                     self.may_have_available = True
         if not changed:
             return
-        for each in told:
+        for each in events:
             self.tell(each)
         try:
             self.write(changed)
@@ -281,9 +273,8 @@ class SharePartition:
             for _, _, state in batch.ranges():
                 state.unlock()
 
-    def tell(self, told: Told) -> None:
-        """Something has happened to a range of offsets."""
-        self._around.tell(self.key, told)
+    def tell(self, event: RangeEvent) -> None:
+        self._around.tell(self.key, event)
 
     def wake(self) -> None:
         """Something may be available, or the limit of locks is not reached any more: fetches that
@@ -292,7 +283,6 @@ class SharePartition:
             wait.try_again()
 
     def moved_past_gap(self, offset: int) -> None:
-        """What was in the gap before this offset is acquired."""
         gap = self.gap
         if gap is not None:
             is_open = gap.end == self.end_offset and offset <= gap.end
@@ -390,10 +380,10 @@ def archive(
     return found
 
 
-def at_limit(told: Told) -> Told:
+def at_limit(event: RangeEvent) -> RangeEvent:
     """The same range is archived, since it was delivered as often as it may be."""
-    times = number_of(told.delivery, "time")
-    return told._replace(kind="archived", reason=f"delivered {times}, which is the limit")
+    times = number_of(event.delivery, "time")
+    return event._replace(kind="archived", reason=f"delivered {times}, which is the limit")
 
 
 def as_leader(refused: Refused, asked: str = "") -> Refused:

@@ -44,7 +44,6 @@ class StateBatch(NamedTuple):
         return self.delivery_count, self.delivery_state
 
     def cut(self, first_offset: int, last_offset: int) -> StateBatch:
-        """The same of other offsets."""
         return self._replace(first_offset=first_offset, last_offset=last_offset)
 
 
@@ -109,8 +108,6 @@ _SNAPSHOT, _UPDATE = ShareSnapshotKey.first_type, ShareUpdateKey.first_type
 
 
 class ShareKey(NamedTuple):
-    """A group and a partition."""
-
     group_id: str
     topic_id: bytes
     partition: int
@@ -169,8 +166,6 @@ class ShareState(NamedTuple):
 
 
 class Update(NamedTuple):
-    """The value of an update."""
-
     snapshot_epoch: int
     leader_epoch: int
     change: Change
@@ -183,7 +178,6 @@ class StateRecord(NamedTuple):
     value: ShareState | Update | None
 
     def encoded(self, now: int) -> NewRecord:
-        """Key and value, with the time of writing."""
         group_id, topic_id, partition = self.key
         value = self.value
         if isinstance(value, Update):

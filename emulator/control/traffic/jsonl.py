@@ -102,13 +102,11 @@ _PIECE = 3 << 16
 
 
 def head(dropped: int, topic_names: dict[bytes, str]) -> str:
-    """The first line."""
     topics = {id_text(topic_id): name for topic_id, name in topic_names.items()}
     return _line({"odradek": "journal", "format": FORMAT, "dropped": dropped, "topics": topics})
 
 
 def line(exchange: Exchange) -> str:
-    """The line of one exchange."""
     return "".join(line_in_pieces(exchange))
 
 

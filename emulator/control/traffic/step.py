@@ -57,8 +57,6 @@ _KEY_BYTES = 2
 
 
 class TrafficStep(Step):
-    """Keeps each request and its answer."""
-
     reads_records = False
 
     def __init__(self, traffic: Traffic) -> None:
@@ -67,7 +65,6 @@ class TrafficStep(Step):
         self._open: dict[Call, Exchange] = {}
 
     def before(self, call: Call, request: Request) -> Outcome:
-        """A request is taken up."""
         if has_secrets(request):
             return None
         assert call.frame is not None
@@ -77,7 +74,6 @@ class TrafficStep(Step):
         return None
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
-        """It is answered, or nothing is sent."""
         exchange = self._open.pop(call, None)
         if exchange is None:
             return None
@@ -91,7 +87,6 @@ class TrafficStep(Step):
         return None
 
     def malformed(self, connection: Sender, frame: Buffer, error: WireError, now: int) -> None:
-        """A frame could not be decoded."""
         if len(frame) >= _KEY_BYTES and int.from_bytes(frame[:_KEY_BYTES]) in SECRET_APIS:
             return
         self.traffic.malformed(self._peer(connection), frame, str(error), now)

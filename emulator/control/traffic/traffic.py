@@ -61,7 +61,6 @@ class Traffic:
         self._peers = 0
 
     def bound(self, most: float, most_bytes: float, frame_bytes: int) -> None:
-        """Keep at most so much from now on."""
         self._most, self._most_bytes, self._frame_bytes = most, most_bytes, frame_bytes
 
     def peer(self, client: Address, broker: Address, node_id: int = -1) -> Peer:
@@ -107,26 +106,22 @@ class Traffic:
         self._drop()
 
     def end(self, exchange: Exchange, outcome: str) -> None:
-        """It has come to its end, with or without an answer."""
         exchange.outcome = outcome
         exchange.duration_ms = max(0.0, wall_time() * 1000 - exchange.time_ms)
         if self.sink is not None:
             self.sink.ended(exchange)
 
     def malformed(self, peer: Peer, frame: Buffer, reason: str, clock_ms: int) -> None:
-        """What came could not be decoded, and its connection is closed."""
         exchange = self.begin(peer, frame, clock_ms)
         exchange.reason = reason
         self.end(exchange, MALFORMED)
 
     def closed(self) -> None:
-        """Who filled it has ended, and answers nothing more."""
         for exchange in self.exchanges:
             if exchange.outcome == WAITING:
                 self.end(exchange, CLOSED)
 
     def clear(self) -> None:
-        """Forget everything."""
         for exchange in self.exchanges:
             exchange.is_kept = False
         self.exchanges.clear()

@@ -17,7 +17,7 @@ from odradek.emulator.share.acquiring import (
 )
 from odradek.emulator.share.coordinators import StateShard
 from odradek.emulator.share.in_flight import RecordState
-from odradek.emulator.share.share_partition import SharePartition, ShareSettings, Told
+from odradek.emulator.share.share_partition import RangeEvent, SharePartition, ShareSettings
 from odradek.emulator.share.state import Change, ShareKey
 from odradek.wire import Error, Refused
 from odradek.wire.batch import BatchHeader, read_header
@@ -35,7 +35,7 @@ class Broker:
         self.timers = Timers()
         self.shard = StateShard(lambda topic_id: 1, 500)
         self.fails = False
-        self.told: list[Told] = []
+        self.events: list[RangeEvent] = []
         self.headers: list[BatchHeader] = []
         self.limit = 100
         self._apply(self.shard.initialize(KEY, 1, 0, 0))
@@ -61,8 +61,8 @@ class Broker:
             raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
         self._apply(self.shard.write(key, state_epoch, leader_epoch, change, self.time))
 
-    def tell(self, key: ShareKey, told: Told) -> None:
-        self.told.append(told)
+    def tell(self, key: ShareKey, event: RangeEvent) -> None:
+        self.events.append(event)
 
     def poison(self, key: ShareKey) -> set[int]:
         return set()

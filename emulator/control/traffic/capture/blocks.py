@@ -32,8 +32,6 @@ _TEXT_MAX = 65_000
 
 
 class Packet(NamedTuple):
-    """One captured packet."""
-
     link: int
     """The kind of what it begins with: 1 is Ethernet."""
     time_ms: float

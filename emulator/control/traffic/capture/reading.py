@@ -69,7 +69,6 @@ class Stream:
             self._skip()
 
     def end(self) -> None:
-        """No more segments come."""
         while self._early and not self.is_lost:
             self._skip()
 
@@ -134,8 +133,6 @@ _VERSION_MAX = 100
 
 @dataclass(slots=True, eq=False)
 class _Connection:
-    """One connection, while the capture is read."""
-
     client: Address
     broker: Address
     peer: Peer | None = None
@@ -168,7 +165,6 @@ class _Reader:
         self._ended: list[_Connection] = []
 
     def put(self, segment: Segment, time_ms: float) -> None:
-        """Another packet of TCP."""
         ends = frozenset((segment.source, segment.target))
         found = self._connections.get(ends)
         is_new = segment.flags & (SYN | ACK) == SYN
@@ -182,7 +178,6 @@ class _Reader:
         self._read(found, time_ms)
 
     def end(self, time_ms: float) -> None:
-        """The capture ends."""
         for connection in [*self._ended, *self._connections.values()]:
             connection.asked.end()
             connection.answers.end()

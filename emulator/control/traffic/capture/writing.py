@@ -27,8 +27,6 @@ _WRAP = 1 << 32
 
 
 class Capture:
-    """Packets written to a file, one after another."""
-
     def __init__(self, file: BinaryIO, port: int | None, dropped: int = 0) -> None:
         self._file = file
         self._port = port
@@ -84,7 +82,6 @@ class _Stream:
         self._is_closed = False
 
     def open(self, time_ms: float, comment: str) -> None:
-        """Shake hands."""
         self._write(time_ms, 0, SYN, comment=comment)
         self._write(time_ms, 1, SYN | ACK)
         self._write(time_ms, 0, ACK)
