@@ -1,2 +1,2 @@
-"""What is told of requests and connections (the journal's other half is in base/), and rules on
+"""Events of requests and connections (the journal's other half is in base/), and rules on
 them."""

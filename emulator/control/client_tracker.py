@@ -1,4 +1,4 @@
-"""ClientTracker: connections and requests, told to the journal.
+"""ClientTracker: connections and requests, as events of the journal.
 
 `met` is called with a connection's first request, `closed` when it has ended, and `answered` with
 each request but Produce and Fetch (their handlers tell for themselves) and its response.
@@ -10,7 +10,7 @@ Rules:
 - A client is left behind in a group if the connection by which it takes part is closed while it
   still is a member.
 
-What is told of a request and its response, by the API.
+The events of a request and its response, by the API.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _LATEST = -1
 _ONE_BY_ONE = 3
 _MOST = 10
 _MOST_LOOKED_AT = 100
-"""Of partitions, of all topics together: a request about more of them is told in part."""
+"""Of partitions, of all topics together: a request about more of them is logged in part."""
 
 
 def _first(topics: Sequence[Any]) -> Sequence[tuple[Any, Any]]:
@@ -159,15 +159,15 @@ EVENT_OF: dict[int, Callable[[Cluster, Call, Any, Any, list[Refusal]], None]] = 
 
 
 LOOKS = frozenset({OffsetFetchRequest.api_key, ListOffsetsRequest.api_key})
-"""They change nothing: told of a client, but not of the test, which looks at the broker so."""
+"""They change nothing: logged of a client, but not of the test, which looks at the broker so."""
 
 
 def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusal]) -> None:
     """Each error of a response that is not normal traffic."""
     api = type(request).__name__.removesuffix("Request")
-    told = [each for each in found if _is_told(cluster, api, each)]
+    logged = [each for each in found if _is_logged(cluster, api, each)]
     group = getattr(request, "group_id", None) or ""
-    for each in _summed(cluster, told)[:_MOST]:
+    for each in _summed(cluster, logged)[:_MOST]:
         cluster.journal.refused(
             _member_name(cluster, call, request),
             api,
@@ -181,7 +181,7 @@ def tell_refusals(cluster: Cluster, call: Call, request: Any, found: list[Refusa
         )
 
 
-def _is_told(cluster: Cluster, api: str, refusal: Refusal) -> bool:
+def _is_logged(cluster: Cluster, api: str, refusal: Refusal) -> bool:
     if refusal.error in QUIET or (api, refusal.error) in QUIET_OF:
         return False
     # Answered as unknown this once: it was created for this request.
@@ -350,10 +350,10 @@ class ClientTracker:
             found = refusals(response) if finder(type(response))(response) else []
             if key in EVENT_OF and not (key in LOOKS and connection.name == TEST):
                 EVENT_OF[key](self._cluster, call, request, response, found)
-            if found and connection.name != TEST:  # a test is told by an exception
+            if found and connection.name != TEST:  # a test gets an exception
                 tell_refusals(self._cluster, call, request, found)
-        except Exception:  # a client must not suffer from what is told of it
-            log.exception("%r could not be told", connection)
+        except Exception:  # a client must not suffer from its own events
+            log.exception("%r could not be logged", connection)
 
 
 def _member(cluster: Cluster, group_id: str, member_id: str) -> Any:

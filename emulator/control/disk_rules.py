@@ -1,8 +1,8 @@
 """Rules on the disk: which operations on files fail, and how.
 
-Operations are told by storage (storage/disk/watch.py), in the broker's thread, the flusher's or the
-cleaner's. Rules are asked in the order in which they were set; the first that takes effect is the
-only one.
+Storage calls for each operation (storage/disk/watch.py), in the broker's thread, the flusher's or
+the cleaner's. Rules are asked in the order in which they were set; the first that takes effect is
+the only one.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ class DiskRules:
         self.rules: list[DiskRule] = []
         self.watch = Watch()
         self.root = ""
-        """What paths begin with that are told."""
+        """The beginning of the paths in calls."""
         self._looks: Callable[[str, str, int], None] | None = None
         self._naming = naming
         self._tell = tell
@@ -172,9 +172,9 @@ class DiskRules:
     def _changed(self) -> None:
         """Storage tells of its operations only while somebody wants to know."""
         is_wanted = bool(self.rules) or self._looks is not None
-        self.watch.observer = self._told if is_wanted else None
+        self.watch.observer = self._operation if is_wanted else None
 
-    def _told(self, operation: str, path: str, size: int) -> None:
+    def _operation(self, operation: str, path: str, size: int) -> None:
         relative = path.removeprefix(self.root).lstrip("/")
         if (looks := self._looks) is not None:
             looks(operation, relative, size)

@@ -1,7 +1,7 @@
 """AddOffsetsToTxn (25): the partition that keeps a group's offsets joins a transaction.
 
 The group need not exist, and its id may be empty: only its place in `__consumer_offsets` counts.
-Before v2 a fenced producer is told so by INVALID_PRODUCER_EPOCH.
+Before v2 a fenced producer is answered INVALID_PRODUCER_EPOCH.
 """
 
 from __future__ import annotations

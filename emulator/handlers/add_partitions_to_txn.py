@@ -3,7 +3,7 @@
 Up to v3 a client adds partitions to one transaction. From v4 on brokers ask on behalf of clients,
 for several transactions at once, and may only verify; without an authorizer anyone may. A partition
 that does not exist refuses all of its transaction: it is answered 3, internal topics (to clients)
-29, and the others 55. Before v2 a fenced producer is told so by INVALID_PRODUCER_EPOCH.
+29, and the others 55. Before v2 a fenced producer is answered INVALID_PRODUCER_EPOCH.
 
 A real broker never answers v4 when no transaction is named, or one twice; this one does.
 """

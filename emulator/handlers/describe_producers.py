@@ -1,8 +1,8 @@
 """DescribeProducers (61): who has written to partitions: epochs, sequences, open transactions.
 
 A producer is known from its first batch on, and until it expires (semantics H11). A bad name of a
-topic is told from one that does not exist; a partition that does not exist has no message. A
-follower answers as the leader does.
+topic has another error than one that does not exist; a partition that does not exist has no
+message. A follower answers as the leader does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Every broker is a voter, and nobody observes. One that does not run, or does not reach the
 controller, has what it had then. Only that log can be asked for, alone: with anything else in the
-request nothing is found. Directory ids are told once the voters are kept in the log
+request nothing is found. Directory ids are answered once the voters are kept in the log
 (`kraft.version` 1).
 
 Not emulated: a listener of the controllers' own, for which the brokers' addresses stand; directory

@@ -1,7 +1,7 @@
 """EndTxn (26): commit or abort a transaction (transactions/coordinator.py has the tables).
 
 Answered once the end is decided and written; the markers follow. From v5 on the answer names the
-epoch, and perhaps the producer id, to go on with. Before v2 a fenced producer is told so by
+epoch, and perhaps the producer id, to go on with. Before v2 a fenced producer is answered
 INVALID_PRODUCER_EPOCH.
 """
 

@@ -8,7 +8,7 @@ fetch_run.py; what old clients get of it: fetch_old.py.
 
 The leader answers, and from v11 on a follower too, by what its replica has. A client that names its
 rack may be sent to a replica there (closest_replica.py). Not emulated: requests of followers (one
-with the replica id of a broker is told that this is no leader), tiered storage.
+with the replica id of a broker is answered that this is no leader), tiered storage.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One fetch request: what is found, read, answered and told of its partitions.
+"""One fetch request: what is found, read, answered and logged of its partitions.
 
 Everything here takes some partitions at a time; fetch.py says which, and when it waits.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import TEST, Call
-from ..base.event import READ_UNCOMMITTED as TOLD_UNCOMMITTED
+from ..base.event import READ_UNCOMMITTED as UNCOMMITTED_EVENT
 from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .closest_replica import NO_REPLICA, closest
@@ -101,7 +101,7 @@ class FetchRun:
         asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
         self.leader_only = self.is_follower or asks_leader
         # A replica that moves between log directories reads what there is.
-        self._refusals = 0  # that were told
+        self._refusals = 0  # that were logged
         self.isolation = request.isolation_level
         if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
@@ -255,7 +255,7 @@ class FetchRun:
         return False
 
     def tells(self, reading: Reading) -> bool:
-        """Tell the journal if there was nothing to read. Returns whether it is told of answers."""
+        """Tell the journal if there was nothing to read. Returns whether answers are logged."""
         journal, client = self.cluster.journal, self.call.connection.name
         if not journal.is_on or client is TEST:
             return False
@@ -275,7 +275,7 @@ class FetchRun:
         """Tell the journal what is read, and what is refused."""
         journal, client = self.cluster.journal, self.call.connection.name
         is_committed = self.isolation == READ_COMMITTED
-        how = "" if is_committed else TOLD_UNCOMMITTED
+        how = "" if is_committed else UNCOMMITTED_EVENT
         for wanted, answer in answers:
             topic = wanted.seen_as or wanted.topic.name
             if answer.records:
@@ -313,10 +313,10 @@ class FetchRun:
         topic = self.cluster.topics.get(wanted.topic.name)
         if topic is None or wanted.partition >= len(topic.partitions):
             return answer
-        is_told = (
+        is_sent = (
             self.isolation == READ_COMMITTED or self.cluster.release.tells_stable_offset_to_all
         )
-        if not is_told:
+        if not is_sent:
             answer.last_stable_offset = -1
         version, release = self.call.version, self.cluster.release
         return as_old(answer, version, wanted.fetch_offset, topic.config, release)
@@ -328,7 +328,7 @@ class FetchRun:
 
     def add(self, response: FetchResponse, answers: Answers) -> None:
         """Add answers. Partitions that follow each other under one topic share an entry; where the
-        leaders are that some answers name is told too, but no follower."""
+        leaders are that some answers name are sent too, but no follower."""
         topics = response.responses
         last = topics[-1] if topics else None
         for wanted, answer in answers:

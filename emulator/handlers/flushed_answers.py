@@ -1,7 +1,7 @@
 """Answers that wait until what they acknowledge is on disk, where `flush.messages` asks for that.
 
 Produce and the commits of offsets are held so. The transaction coordinator waits before it answers
-(transactions/store.py). Not held: what members are told of their group, which is made anew after a
+(transactions/store.py). Not held: what members learn of their group, which is made anew after a
 restart.
 """
 

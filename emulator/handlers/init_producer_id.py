@@ -2,7 +2,7 @@
 
 A null transactional id gets a fresh id and epoch 0 every time, whatever else is asked; only an id
 without an epoch, or the reverse, is refused. What a transactional id gets stands in
-transactions/coordinator.py. Before v4 a fenced producer is told so by INVALID_PRODUCER_EPOCH.
+transactions/coordinator.py. Before v4 a fenced producer is answered INVALID_PRODUCER_EPOCH.
 
 Not emulated: two-phase commit (v6, which a 4.3 broker does not serve either).
 """

@@ -171,7 +171,7 @@ class Placement(TypedDict):
 
 
 def placement(partition: Partition, able: Container[int]) -> Placement:
-    """What clients are told of it while these nodes are alive."""
+    """A partition's placement in answers while these nodes are alive."""
     is_led = partition.leader in able
     return {
         "error_code": Error.NONE if is_led else Error.LEADER_NOT_AVAILABLE,

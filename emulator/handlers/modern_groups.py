@@ -2,7 +2,7 @@
 a heartbeat must say, and how groups are described.
 
 Of a request that describes groups each group is found once, however often it is asked for, and an
-error is told with an empty group. Groups of the classic protocol are described in another form
+error is answered with an empty group. Groups of the classic protocol are described in another form
 (describe_groups.py). Authorized operations are those of a broker without an authorizer: all.
 """
 

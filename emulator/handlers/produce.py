@@ -147,7 +147,7 @@ def _append_plain(
 ) -> ProduceResponse | Sentinel:
     topics: list[Answer] = []
     unflushed: list[Acknowledged] = []
-    told: set[int] = set()
+    leaders: set[int] = set()
     for asked, topic, config, batches in plain:
         results: list[Result] = []
         for partition, batch, header in batches:
@@ -156,17 +156,17 @@ def _append_plain(
                 result = append_checked(*given, batch, header)
             except Refused as refused:
                 result = refused_result(cluster, call, asked, topic, partition.index, refused)
-                told.add(result.current_leader.leader_id)
+                leaders.add(result.current_leader.leader_id)
             else:
                 if partition.log.awaited_offset is not None:
                     unflushed.append(Acknowledged(partition.log, partial(refuse, result)))
             results.append(result)
         topics.append(Answer(name=asked.name, topic_id=asked.topic_id, partition_responses=results))
     if acks == 0:
-        if told:
+        if leaders:
             call.close()
         return NO_REPLY
-    return respond(cluster, call, topics, told, unflushed)
+    return respond(cluster, call, topics, leaders, unflushed)
 
 
 def _in_slices(
@@ -290,16 +290,16 @@ def _outcome(
 
 def _response(cluster: Cluster, call: Call, answers: list[Answered]) -> ProduceResponse | Sentinel:
     topics: dict[tuple[bytes, str], Answer] = {}
-    told: set[int] = set()
+    leaders: set[int] = set()
     for asked, result, *_ in answers:
         key = asked.topic_id, asked.name
         if key not in topics:
             topics[key] = Answer(name=asked.name, topic_id=asked.topic_id, partition_responses=[])
         topics[key].partition_responses.append(result)
         if result.error_code:
-            told.add(result.current_leader.leader_id)
+            leaders.add(result.current_leader.leader_id)
     unflushed = [answer.unflushed for answer in answers if answer.unflushed is not None]
-    return respond(cluster, call, list(topics.values()), told, unflushed)
+    return respond(cluster, call, list(topics.values()), leaders, unflushed)
 
 
 def _add_sent(

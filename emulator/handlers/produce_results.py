@@ -93,7 +93,7 @@ def refused_result(
     index: int,
     refused: Refused,
 ) -> Result:
-    """The answer for a partition to which nothing was appended, which is told as well."""
+    """The answer for a partition to which nothing was appended, which is logged as well."""
     name = asked.name if topic is None else topic.name
     client, error = call.connection.name, refused.error
     at, why = cluster.node_label(call.node_id), refused.message or ""
@@ -154,12 +154,12 @@ def respond(
     cluster: Cluster,
     call: Call,
     topics: list[ProduceResponse.Topic],
-    told: set[int],
+    leaders: set[int],
     unflushed: Sequence[Acknowledged],
 ) -> ProduceResponse | Sentinel:
-    """The response to a request that asks for one, when what it acknowledges is flushed. `told`:
+    """The response to a request that asks for one, when what it acknowledges is flushed. `leaders`:
     the leaders that its refusals name, for clients that know others."""
     response = ProduceResponse(responses=topics)
-    if told:
-        response.node_endpoints = endpoints(Endpoint, cluster, call, told)
+    if leaders:
+        response.node_endpoints = endpoints(Endpoint, cluster, call, leaders)
     return once_flushed(cluster, call, response, unflushed) if unflushed else response

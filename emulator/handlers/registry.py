@@ -35,7 +35,7 @@ class Served:
 
     def __init__(self, request: type[Request], handler: Handler, is_cached: bool) -> None:
         self.is_logged = request.api_key not in _TELL_FOR_THEMSELVES
-        """Whether what it is answered is told by control/client_tracker.py."""
+        """Whether control/client_tracker.py logs its answers."""
         self.request = request
         self.handler = handler
         self.is_cached = is_cached

@@ -222,10 +222,10 @@ class _Work:
         later = None if self.epoch == INITIAL_EPOCH else self.session
         topics: dict[bytes, Topic] = {}
         leaders: set[int] = set()
-        told = {**found, **self.failed}
+        results = {**found, **self.failed}
         if self._is_overtaken():
-            response.error_code, told = Error.INVALID_SHARE_SESSION_EPOCH, {}
-        for part, fetched in told.items():
+            response.error_code, results = Error.INVALID_SHARE_SESSION_EPOCH, {}
+        for part, fetched in results.items():
             is_error, has_records = bool(fetched.error), len(fetched.records) > 0
             if later is not None and not later.is_news(part, is_error, has_records):
                 continue

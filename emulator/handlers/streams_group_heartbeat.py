@@ -6,7 +6,7 @@ rebalance timeout, topology, or empty lists of tasks; a changelog with a number 
 an epoch below -1; some kinds of tasks without the others; a topology without joining (42).
 
 Internal topics that are missing are created as by CreateTopics, after the answer was made. What
-went wrong with that is told with later heartbeats, and not tried again for two intervals of them.
+went wrong with that is answered to later heartbeats, and not tried again for two intervals of them.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_MS = 30_000
 _DEFAULT = -1
-_MOST_TOLD = 3
+_LISTED_MAX = 3
 
 
 def create_missing(
@@ -48,8 +48,8 @@ def create_missing(
     if not known:
         return
     listed = [f"{name} ({message})" for name, message in known.items()]
-    more = len(listed) - _MOST_TOLD
-    text = ", ".join(listed[:_MOST_TOLD]) + (f" and {more} more" if more > 0 else "")
+    more = len(listed) - _LISTED_MAX
+    text = ", ".join(listed[:_LISTED_MAX]) + (f" and {more} more" if more > 0 else "")
     _add(answer, f"Creation failed: {text}.")
 
 

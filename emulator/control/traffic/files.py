@@ -50,7 +50,7 @@ def is_journal(path: str | Path) -> bool:
 
 
 def load(path: str | Path, port: int | None = None) -> Traffic:
-    """The journal in a file; `port` is the brokers' in a capture, if it cannot be told from the
+    """The journal in a file; `port` is the brokers' in a capture, if it does not follow from the
     capture itself. Raises NotAJournal, OSError."""
     where = Path(path)
     with where.open("rb") as file:

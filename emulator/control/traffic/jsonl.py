@@ -14,9 +14,9 @@ decoded or there is none. Read back are the frames, as they went over the wire, 
 
 A message as JSON, with the names of Kafka's schemas: `throttle_time_ms` is `throttleTimeMs`.
 
-Bytes are base64, ids of topics as Kafka writes them. Records are told by their batches, since their
-bytes are in the frame: `{"sizeInBytes": 130, "batches": [{"baseOffset": 0, ...}]}`.
-Only the fields of the message's version are there.
+Bytes are base64, ids of topics as Kafka writes them. Records are there as their batches, since
+their bytes are in the frame: `{"sizeInBytes": 130, "batches": [{"baseOffset": 0, ...}]}`. Only the
+fields of the message's version are there.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from .files import ending
 _WAITING_MAX = 10_000
 _WAITING_BYTES = 64 << 20
 _IDLE_S = 0.5
-_Told = tuple[Exchange, bool] | None
+_Item = tuple[Exchange, bool] | None
 
 
 class FileSink:
@@ -38,7 +38,7 @@ class FileSink:
         self._capture = Capture(self._file, port) if is_capture else None
         if not is_capture:
             self._file.write(jsonl.head(0, topic_names).encode())
-        self._queue: Queue[_Told] = Queue()
+        self._queue: Queue[_Item] = Queue()
         self._given_bytes = self._written_bytes = 0  # each is counted in one thread
         self._left_out: set[int] = set()
         self.left_out = 0
@@ -100,12 +100,12 @@ class FileSink:
 
     def _write_next(self) -> bool:
         """A function of its own, so that nothing is kept of one while there is no other."""
-        told = self._next()
-        if told is not None:
-            self._write_one(*told)
-        return told is not None
+        item = self._next()
+        if item is not None:
+            self._write_one(*item)
+        return item is not None
 
-    def _next(self) -> _Told:
+    def _next(self) -> _Item:
         """What is next; while nothing is, the file has all there is."""
         try:
             return self._queue.get(timeout=_IDLE_S)

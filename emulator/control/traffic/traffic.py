@@ -5,7 +5,7 @@ Rules:
 - Once there are `most` exchanges, or `most_bytes` of frames, the oldest are dropped, and counted.
 - Of a frame longer than `frame_bytes` only the beginning is kept: its exchange says how long it
   was, but cannot decode it.
-- `told` is given each exchange when it begins and when it ends, for a file that is written while
+- `sink` gets each exchange when it begins and when it ends, for a file that is written while
   the broker runs. Such a sink never raises.
 """
 
@@ -35,7 +35,7 @@ _PIECE = 1 << 20
 
 
 class Sink(Protocol):
-    """What is told of exchanges as they happen."""
+    """Gets exchanges as they happen."""
 
     def began(self, exchange: Exchange) -> None: ...
 

@@ -4,7 +4,7 @@ Rules:
 - A connection begins with a handshake before its first request, and ends where the broker closed
   it. Every packet acknowledges all that came before it.
 - Brokers have the port that is given, 9092 by default, which Wireshark takes for Kafka without
-  being told; a comment at the handshake says the real one. Clients keep their port, unless another
+  a setting; a comment at the handshake says the real one. Clients keep their port, unless another
   connection of the file has it.
 - Of a frame that was not kept whole, the packets after its beginning have their length but no
   content: Wireshark shows them as cut.
