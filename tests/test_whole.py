@@ -57,31 +57,31 @@ def run(directory: Path, text: str, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def last_lines(told: str) -> list[str]:
+def last_lines(expected: str) -> list[str]:
     """What is said between the last two of the lines that catch the eye."""
-    return told.rstrip().split("!" * 100)[-2].strip().splitlines()
+    return expected.rstrip().split("!" * 100)[-2].strip().splitlines()
 
 
 @PROCESSES
 def test_one_that_passes_alone_is_named_and_not_red(tmp_path: Path, options: list[str]) -> None:
-    status, told = run(tmp_path, HANGS, *options)
-    assert status == 0, told
-    assert last_lines(told) == [
+    status, output = run(tmp_path, HANGS, *options)
+    assert status == 0, output
+    assert last_lines(output) == [
         "FAILED AMONG THE OTHERS AND PASSED ALONE: a test that hangs on others, to be mended:",
         "    test_it.py::test_hangs",
     ]
 
 
 def test_one_that_fails_alone_too_is_red(tmp_path: Path) -> None:
-    status, told = run(tmp_path, HANGS + FAILS)
+    status, output = run(tmp_path, HANGS + FAILS)
     assert status == 1
-    assert "FAILED among the others AND ALONE:\n    test_it.py::test_fails\n" in told
-    assert last_lines(told)[1:] == ["    test_it.py::test_hangs"]
+    assert "FAILED among the others AND ALONE:\n    test_it.py::test_fails\n" in output
+    assert last_lines(output)[1:] == ["    test_it.py::test_hangs"]
 
 
 def test_nothing_is_run_again_where_all_passed(tmp_path: Path) -> None:
-    status, told = run(tmp_path, PASSES)
-    assert (status, "!!" in told) == (0, False)
+    status, output = run(tmp_path, PASSES)
+    assert (status, "!!" in output) == (0, False)
 
 
 def test_ids_that_a_shell_would_read_are_found_again(tmp_path: Path) -> None:
@@ -95,9 +95,9 @@ def test_it(text):
     assert "LEFT" in os.environ or os.environ.pop("ALONE", None) is None
     os.environ["ALONE"] = "no"
 """
-    status, told = run(tmp_path, text)
-    assert status == 0, told
-    assert len(last_lines(told)) == 3, "every second one"
+    status, output = run(tmp_path, text)
+    assert status == 0, output
+    assert len(last_lines(output)) == 3, "every second one"
 
 
 @pytest.mark.parametrize("where", ["yield", "raise LookupError\n    yield"])
@@ -114,9 +114,9 @@ def broken():
 
 def test_it(broken): pass
 """
-    status, told = run(tmp_path, text)
+    status, output = run(tmp_path, text)
     assert status == 1
-    assert last_lines(told) == ["FAILED among the others AND ALONE:", "    test_it.py::test_it"]
+    assert last_lines(output) == ["FAILED among the others AND ALONE:", "    test_it.py::test_it"]
 
 
 def test_one_that_is_skipped_alone_is_red(tmp_path: Path) -> None:
@@ -133,49 +133,49 @@ def test_it():
         pytest.skip("not alone")
     assert False
 """
-    status, told = run(tmp_path, text)
+    status, output = run(tmp_path, text)
     assert status == 1
-    assert last_lines(told)[0] == "FAILED among the others AND ALONE:"
+    assert last_lines(output)[0] == "FAILED among the others AND ALONE:"
 
 
 def test_many_failures_are_red_at_once(tmp_path: Path) -> None:
     text = "import pytest\n@pytest.mark.parametrize('n', range(6))\n" + "def test_it(n): assert 0\n"
-    status, told = run(tmp_path, text)
-    assert (status, last_lines(told)) == (1, ["not run again, alone:", "    6 tests failed"])
+    status, output = run(tmp_path, text)
+    assert (status, last_lines(output)) == (1, ["not run again, alone:", "    6 tests failed"])
 
 
 @PROCESSES
 def test_what_cannot_be_collected_is_red(tmp_path: Path, options: list[str]) -> None:
     (tmp_path / "test_other.py").write_text("import not_there")
-    status, told = run(tmp_path, HANGS, *options, "--continue-on-collection-errors")
-    assert status in (1, 2), told
-    assert "PASSED ALONE" not in told
+    status, output = run(tmp_path, HANGS, *options, "--continue-on-collection-errors")
+    assert status in (1, 2), output
+    assert "PASSED ALONE" not in output
 
 
 def test_a_process_that_crashed_is_red(tmp_path: Path) -> None:
     text = "import os\n" + PASSES + "def test_dies(): os._exit(3)\n"
-    status, told = run(tmp_path, text, "-p", "xdist", "-n", "1")
-    assert status == 1, told
-    assert "PASSED ALONE" not in told
+    status, output = run(tmp_path, text, "-p", "xdist", "-n", "1")
+    assert status == 1, output
+    assert "PASSED ALONE" not in output
     text = "import os\ndef test_dies(): os._exit(3)\n" + FAILS
-    status, told = run(tmp_path, text, "-p", "xdist", "-n", "1")
-    assert status == 1, told
-    assert last_lines(told)[0] == "not run again, alone:"
-    assert "    a process crashed in test_it.py::test_dies" in last_lines(told)
+    status, output = run(tmp_path, text, "-p", "xdist", "-n", "1")
+    assert status == 1, output
+    assert last_lines(output)[0] == "not run again, alone:"
+    assert "    a process crashed in test_it.py::test_dies" in last_lines(output)
 
 
 def test_a_run_that_stops_before_its_end_is_red(tmp_path: Path) -> None:
     for options in (["-x"], ["-x", "-p", "xdist", "-n", "1"]):
-        status, told = run(tmp_path, HANGS + PASSES, *options)
-        assert status in (1, 2), told
-        assert "PASSED ALONE" not in told
+        status, output = run(tmp_path, HANGS + PASSES, *options)
+        assert status in (1, 2), output
+        assert "PASSED ALONE" not in output
 
 
 def test_an_interrupt_is_not_a_failure_to_try_again(tmp_path: Path) -> None:
     text = FAILS + "import os, signal\ndef test_it(): os.kill(os.getpid(), signal.SIGINT)\n"
-    status, told = run(tmp_path, text)
-    assert status == 2, told
-    assert "alone" not in told
+    status, output = run(tmp_path, text)
+    assert status == 2, output
+    assert "alone" not in output
 
 
 def test_wrong_options_and_no_tests_have_their_own_status(tmp_path: Path) -> None:

@@ -190,11 +190,13 @@ class Classic(Member):
         found = []
         for index, member_id in enumerate(members):
             share = list(range(index, self.group.partitions, len(members)))
-            told = ConsumerProtocolAssignment(
+            assignment_text = ConsumerProtocolAssignment(
                 assigned_partitions=[part(topic=TOPIC, partitions=share)]
             )
             found.append(
-                SyncGroupRequest.Assignment(member_id=member_id, assignment=keyed(told, 1))
+                SyncGroupRequest.Assignment(
+                    member_id=member_id, assignment=keyed(assignment_text, 1)
+                )
             )
         return found
 
@@ -214,14 +216,16 @@ class Modern(Member):
         first = True
         while not over.is_set():
             part = ConsumerGroupHeartbeatRequest.TopicPartitions
-            told = None if owned is None else [part(topic_id=i, partitions=p) for i, p in owned]
+            owned_parts = (
+                None if owned is None else [part(topic_id=i, partitions=p) for i, p in owned]
+            )
             request = ConsumerGroupHeartbeatRequest(
                 group_id=self.group.name,
                 member_id=self.id,
                 member_epoch=self.generation,
                 rebalance_timeout_ms=REBALANCE_MS if first else -1,
                 subscribed_topic_names=[TOPIC] if first else None,
-                topic_partitions=told,
+                topic_partitions=owned_parts,
             )
             answer = await self.line.ask(request, 1)
             if answer.error_code:

@@ -53,8 +53,8 @@ class Found:
             name = report.nodeid.partition("[")[2].rstrip("]")
             if name not in self.reports:
                 self.reports[name] = report
-                told = f"{name}: {report.outcome}, {report.duration:.0f} s"
-                print(told, file=sys.__stderr__, flush=True)
+                message = f"{name}: {report.outcome}, {report.duration:.0f} s"
+                print(message, file=sys.__stderr__, flush=True)
 
 
 def session(
@@ -75,12 +75,12 @@ def row(bug: Bug, report: pytest.TestReport | None, held: str = "") -> str:
     if report is None or not report.failed:
         return f"{first} not found | | | {held} |"
     sections = dict(report.sections)
-    told = sections.get("kafka_promise", "")
-    after = _AFTER.search(told)
+    section = sections.get("kafka_promise", "")
+    after = _AFTER.search(section)
     seconds, wrong = (after[1], after[2]) if after else ("?", "")
     cause = CAUSE.search(report.longreprtext)
     which = "; ".join(line.strip() for line in wrong.splitlines()).replace("|", "/")
-    runs = _RUNS.search(told)
+    runs = _RUNS.search(section)
     often = f" (run {runs[1]})" if runs else ""
     which = which.replace("nothing went wrong", "nothing")
     return f"{first} {seconds} s{often} | {which} | {named(bug, cause and cause[1])} | {held} |"
@@ -109,8 +109,8 @@ def tried(bugs: Sequence[Bug], budget: float, times: int) -> dict[str, str]:
             held[name.removesuffix("-right")] += report.passed
             if report.failed:
                 BLAMED.mkdir(parents=True, exist_ok=True)
-                told = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
-                (BLAMED / f"{name}-{number}.txt").write_text(told)
+                message = "\n".join([report.longreprtext, *(text for _, text in report.sections)])
+                (BLAMED / f"{name}-{number}.txt").write_text(message)
     return {key: f"{count} of {times}" if times else "" for key, count in held.items()}
 
 
@@ -160,8 +160,8 @@ def main() -> int:
     broken = session(names, chosen.budget) if names else {}
     held = tried(bugs, chosen.twin_budget, chosen.twins)
     lines = [row(e, broken.get(f"{e.key}-bug"), held[e.key]) for e in bugs]
-    told = (f"{each.client}, {each.name}: twin held {held[each.key]}" for each in bugs)
-    print("\n".join(told if chosen.twins_alone else [*_HEAD, *lines]))
+    texts = (f"{each.client}, {each.name}: twin held {held[each.key]}" for each in bugs)
+    print("\n".join(texts if chosen.twins_alone else [*_HEAD, *lines]))
     if chosen.write:
         page = merged(PAGE.read_text(), lines, BUGS, twins_alone=chosen.twins_alone)
         PAGE.write_text(page)

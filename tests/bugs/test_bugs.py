@@ -14,7 +14,7 @@ from tests.bugs.cost import restarts
 
 pytest.importorskip("confluent_kafka")
 QUICK = ("commit_before_processing", "partition_0_alone", "reads_uncommitted", "tombstones")
-TOLD = ("committed before the output", "read by nobody", "were aborted", "without a value")
+NAMED = ("committed before the output", "read by nobody", "were aborted", "without a value")
 
 
 def test_how_many_there_are() -> None:
@@ -67,10 +67,10 @@ def test_what_a_kill_costs_is_measured() -> None:
 @pytest.mark.slow
 def test_some_are_found_in_the_plain_run() -> None:
     reports = session([f"{name}-bug" for name in QUICK], budget=5)
-    for name, cause in zip(QUICK, TOLD, strict=True):
-        told = row(the_bug(name), reports.get(f"{name}-bug"))
-        assert "| nothing |" in told, told
-        assert cause in told
+    for name, cause in zip(QUICK, NAMED, strict=True):
+        line = row(the_bug(name), reports.get(f"{name}-bug"))
+        assert "| nothing |" in line, line
+        assert cause in line
 
 
 @pytest.mark.long

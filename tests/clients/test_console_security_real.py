@@ -153,8 +153,8 @@ def test_acls_are_sentences_both_ways(shell: Shell) -> None:
     ]
     matched = shell("acls", "ls", "--topic", "in.v1", "--resource-pattern-type", "match")
     assert "carl may not WRITE topics in.*" in matched
-    told = json.loads(shell("acls", "ls", "--group", "billing", "--json"))
-    assert told == {
+    body = json.loads(shell("acls", "ls", "--group", "billing", "--json"))
+    assert body == {
         "principal": "User:carl",
         "permission": "ALLOW",
         "operation": "READ",
@@ -201,6 +201,6 @@ def test_quotas(shell: Shell, kafka: SecuredKafka) -> None:
     ]
     shell("quotas", "rm", "--user", "eve")
     shell("quotas", "rm", "--ip", "10.0.0.1", "connection_creation_rate")
-    told = [json.loads(line) for line in shell("quotas", "--json").splitlines()]
-    assert {"entity": {"client-id": None}, "quotas": {"producer_byte_rate": 7.0}} in told
+    entries = [json.loads(line) for line in shell("quotas", "--json").splitlines()]
+    assert {"entity": {"client-id": None}, "quotas": {"producer_byte_rate": 7.0}} in entries
     assert "has no quota" in shell("quotas", "rm", "--user", "eve", status=1)

@@ -65,14 +65,14 @@ def confluent(config: dict[str, Any]) -> list[str]:
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    told: list[str] = []
-    admin = AdminClient({**config, "error_cb": lambda error: told.append(error.str())})
+    errors: list[str] = []
+    admin = AdminClient({**config, "error_cb": lambda error: errors.append(error.str())})
     try:
         admin.list_topics(timeout=TIMEOUT_S)
     except KafkaException as error:
         admin.poll(1)
-        raise RuntimeError("; ".join([*told, str(error)])) from None
-    return told
+        raise RuntimeError("; ".join([*errors, str(error)])) from None
+    return errors
 
 
 def kafka_python(config: dict[str, Any]) -> object:
@@ -190,11 +190,11 @@ def confluent_error(config: dict[str, Any]) -> str:
     """It tries again and again."""
     from confluent_kafka.admin import AdminClient
 
-    told: list[str] = []
-    admin = AdminClient({**config, "error_cb": lambda error: told.append(error.str())})
-    while not told:
+    errors: list[str] = []
+    admin = AdminClient({**config, "error_cb": lambda error: errors.append(error.str())})
+    while not errors:
         admin.poll(0.1)
-    return "; ".join(told)
+    return "; ".join(errors)
 
 
 @pytest.mark.parametrize("client", CLIENTS)

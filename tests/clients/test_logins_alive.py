@@ -350,12 +350,12 @@ def test_a_deleted_user_goes_on_until_its_session_ends(ruled: Emulator) -> None:
     assert not failed
     assert ruled.topic("t").values() == [b"before", b"after"]
 
-    told: list[str] = []
-    late = AdminClient({**alice, "error_cb": lambda error: told.append(error.str())})
+    errors: list[str] = []
+    late = AdminClient({**alice, "error_cb": lambda error: errors.append(error.str())})
     with pytest.raises(KafkaException):
         late.list_topics(timeout=2)
-    wait_until(lambda: late.poll(0.1) >= 0 and bool(told), "what the client says")
-    assert "due to invalid credentials" in told[0]
+    wait_until(lambda: late.poll(0.1) >= 0 and bool(errors), "what the client says")
+    assert "due to invalid credentials" in errors[0]
     failure = ruled.log_in_failures[-1]
     assert (failure.user, failure.reason) == ("alice", "unknown user")
 

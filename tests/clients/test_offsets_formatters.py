@@ -142,7 +142,7 @@ class Steps:
         instance: str | None = None,
         member: str = "",
     ) -> tuple[str, int]:
-        told = keyed(ConsumerProtocolSubscription(topics=["t"]), 1)
+        decoded = keyed(ConsumerProtocolSubscription(topics=["t"]), 1)
         while True:
             request = JoinGroupRequest(
                 group_id=group,
@@ -151,7 +151,7 @@ class Steps:
                 member_id=member,
                 group_instance_id=instance,
                 protocol_type=kind,
-                protocols=[JoinGroupRequest.Protocol(name="range", metadata=told)],
+                protocols=[JoinGroupRequest.Protocol(name="range", metadata=decoded)],
             )
             answer = ask.ask(request, 9)
             member = answer.member_id

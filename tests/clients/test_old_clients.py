@@ -1,6 +1,6 @@
 """Stock clients that pretend to be old, against a broker of release 3.9: they write, read, commit.
 
-librdkafka does so when it may not ask for versions (`api.version.request`) and is told which broker
+librdkafka does so when it may not ask for versions (`api.version.request`) and learns which broker
 it has; kafka-python when it is told an `api_version`. With ODRADEK_REAL=1 the same tests run on a
 real Apache Kafka 3.9.2. Left out: lz4 of magic 0 by kafka-python, which wants a package for it.
 """

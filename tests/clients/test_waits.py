@@ -104,8 +104,8 @@ def test_transactions(kafka: Emulator) -> None:
     sender.flush()
     with pytest.raises(WaitTimeout) as raised:
         orders.wait_for(value="aborted", timeout=0.05)
-    told = str(raised.value)
-    assert "These are so, but not committed:\n  <orders-0@0 value=b'aborted' open>" in told
+    message = str(raised.value)
+    assert "These are so, but not committed:\n  <orders-0@0 value=b'aborted' open>" in message
     with pytest.raises(WaitTimeout, match="<transaction 'tx': Ongoing in orders-0>"):
         kafka.wait_idle(timeout=0.05)
     assert orders.wait_for(isolation="read_uncommitted").state == "open"

@@ -55,8 +55,8 @@ class Working:
         """Let it come to its end; what it was told."""
         assert self.process.stdin is not None
         self.process.stdin.close()
-        told: dict[str, Any] = json.loads(self._line(END_S))
-        return told
+        report: dict[str, Any] = json.loads(self._line(END_S))
+        return report
 
     def _line(self, limit_s: float) -> str:
         assert self.process.stdout is not None
@@ -84,8 +84,8 @@ def chaos(
         for worker in workers:
             worker.await_ready()
         done = _in_turn(ground, seconds, random.Random(seed))
-        told = {worker.client: worker.end() for worker in workers}
-    return done, [judged(ground, client, told[client]) for client in clients]
+        reports = {worker.client: worker.end() for worker in workers}
+    return done, [judged(ground, client, reports[client]) for client in clients]
 
 
 def _in_turn(ground: Ground, seconds: float, drawn: random.Random) -> list[str]:

@@ -80,18 +80,18 @@ class Confluent(Sender):
             self._again(self.producer.init_transactions, LIMIT_S)
 
     def send(self, topic: str, records: Sequence[New]) -> list[str]:
-        told = ["not told"] * len(records)
+        outcomes = ["not told"] * len(records)
 
         def teller(number: int) -> Any:
             def tell(error: Any, _: Any) -> None:
-                told[number] = str(error) if error is not None else ""
+                outcomes[number] = str(error) if error is not None else ""
 
             return tell
 
         for number, (partition, value) in enumerate(records):
             self.producer.produce(topic, value, partition=partition, on_delivery=teller(number))
         self.producer.flush(LIMIT_S)
-        return told
+        return outcomes
 
     def begin(self) -> None:
         self.producer.begin_transaction()

@@ -31,38 +31,38 @@ class Verdict:
         return [f"{self.client}: {counts}", *errors, *(f"    WRONG: {each}" for each in self.wrong)]
 
 
-def judged(ground: Ground, client: str, told: dict[str, Any]) -> Verdict:
+def judged(ground: Ground, client: str, report: dict[str, Any]) -> Verdict:
     """Judge what one client was told."""
     wrong: list[str] = []
     counts: dict[str, int] = {}
     for kind in KINDS[:2]:
-        _records(ground, client, kind, told, counts, wrong)
-    _transactions(ground, client, told, counts, wrong)
-    unread = set(told["acked"]["idempotent"]) - set(told["read"])
+        _records(ground, client, kind, report, counts, wrong)
+    _transactions(ground, client, report, counts, wrong)
+    unread = set(report["acked"]["idempotent"]) - set(report["read"])
     counts["unread"] = len(unread)
     if unread:
         wrong.append(f"acknowledged, and not read by the group: {_some(unread)}")
     for kind in KINDS:
         for partition in range(PARTITIONS):
             _all_is_stable(ground, topic_of(client, kind), partition, wrong)
-    return Verdict(client, counts, told["errors"], wrong)
+    return Verdict(client, counts, report["errors"], wrong)
 
 
 def _records(
     ground: Ground,
     client: str,
     kind: str,
-    told: dict[str, Any],
+    report: dict[str, Any],
     counts: dict[str, int],
     wrong: list[str],
 ) -> None:
     held = contents(ground.bootstrap_servers, topic_of(client, kind))
     times = Counter(int(value) for values in held for value in values)
-    lost = set(told["acked"][kind]) - set(times)
+    lost = set(report["acked"][kind]) - set(times)
     twice = {number for number, count in times.items() if count > 1}
     counts |= {
-        f"{kind} acknowledged": len(told["acked"][kind]),
-        f"{kind} failed": len(told["failed"][kind]),
+        f"{kind} acknowledged": len(report["acked"][kind]),
+        f"{kind} failed": len(report["failed"][kind]),
         f"{kind} lost": len(lost),
         f"{kind} twice": len(twice),
     }
@@ -72,24 +72,24 @@ def _records(
         if twice:
             wrong.append(f"{kind}: written twice: {_some(twice)}")
         orders = [[int(value) for value in values] for values in held]
-        if not told["failed"][kind] and any(each != sorted(each) for each in orders):
+        if not report["failed"][kind] and any(each != sorted(each) for each in orders):
             wrong.append(f"{kind}: out of order")
 
 
 def _transactions(
-    ground: Ground, client: str, told: dict[str, Any], counts: dict[str, int], wrong: list[str]
+    ground: Ground, client: str, report: dict[str, Any], counts: dict[str, int], wrong: list[str]
 ) -> None:
     held = contents(ground.bootstrap_servers, topic_of(client, "transactions"), "read_committed")
     times = Counter(value for values in held for value in values)
     parts = Counter(int(value.split(b":")[0]) for value in times)
     torn = {number for number, count in parts.items() if count != AT_ONCE}
-    lost = set(told["committed"]) - set(parts)
-    seen = set(told["aborted"]) & set(parts)
+    lost = set(report["committed"]) - set(parts)
+    seen = set(report["aborted"]) & set(parts)
     twice = {value for value, count in times.items() if count > 1}
     counts |= {
-        "committed": len(told["committed"]),
-        "aborted": len(told["aborted"]),
-        "with an unknown outcome": len(told["unknown"]),
+        "committed": len(report["committed"]),
+        "aborted": len(report["aborted"]),
+        "with an unknown outcome": len(report["unknown"]),
         "torn": len(torn),
     }
     for what, which in (

@@ -29,7 +29,7 @@ ABORTED_EACH = 4
 
 
 @dataclass
-class Told:
+class Report:
     """What a client said. A record is known by its number; so is a transaction."""
 
     acked: dict[str, list[int]] = field(default_factory=lambda: {kind: [] for kind in KINDS[:2]})
@@ -54,7 +54,7 @@ class Worker:
         self.name = name
         self.bootstrap = bootstrap
         self.kinds = kinds
-        self.told = Told()
+        self.report = Report()
         self.over = threading.Event()
         self.written = threading.Event()
 
@@ -72,7 +72,7 @@ class Worker:
         reader = threading.Thread(target=self._read, daemon=True)
         for thread in (*threads, reader):
             thread.start()
-        while len(self.told.done) < len(threads) + 1:
+        while len(self.report.done) < len(threads) + 1:
             time.sleep(0.05)
         print("ready", flush=True)
         while os.read(0, 4096):
@@ -94,43 +94,43 @@ class Worker:
 
     def _went_wrong(self, error: object) -> None:
         text = (str(error).splitlines() or [repr(error)])[0][:160]
-        self.told.errors[text] = self.told.errors.get(text, 0) + 1
+        self.report.errors[text] = self.report.errors.get(text, 0) + 1
 
     # Producers
 
     def _send(self, kind: str, *, idempotent: bool) -> None:
-        acked, failed = self.told.acked[kind], self.told.failed[kind]
+        acked, failed = self.report.acked[kind], self.report.failed[kind]
         sender = SENDERS[self.name](self.bootstrap, idempotent=idempotent)
         try:
             while not self.over.wait(PAUSE_S):
                 first = len(acked) + len(failed)
                 numbers = range(first, first + AT_ONCE)
                 records = [(number % PARTITIONS, b"%d" % number) for number in numbers]
-                told = ["raised"] * AT_ONCE
+                report = ["raised"] * AT_ONCE
                 try:
-                    told = sender.send(topic_of(self.name, kind), records)
+                    report = sender.send(topic_of(self.name, kind), records)
                 finally:
-                    outcomes = list(zip(numbers, told, strict=True))
+                    outcomes = list(zip(numbers, report, strict=True))
                     acked += [number for number, wrong in outcomes if not wrong]
                     failed += [number for number, wrong in outcomes if wrong]
-                if wrongs := {wrong for wrong in told if wrong}:
+                if wrongs := {wrong for wrong in report if wrong}:
                     raise RuntimeError(f"{kind}: {sorted(wrongs)}")
-                self.told.done.add(kind)
+                self.report.done.add(kind)
         finally:
             sender.close()
 
     def _transact(self) -> None:
-        told = self.told
+        report = self.report
         sender = SENDERS[self.name](self.bootstrap, transactional_id=f"{self.name}-transactions")
         try:
             while not self.over.wait(PAUSE_S):
-                number = len(told.committed) + len(told.aborted) + len(told.unknown)
-                outcome = told.unknown
+                number = len(report.committed) + len(report.aborted) + len(report.unknown)
+                outcome = report.unknown
                 try:
                     outcome = self._transaction(sender, number)
                 finally:
                     outcome.append(number)
-                told.done.add("transactions")
+                report.done.add("transactions")
         finally:
             sender.close()
 
@@ -144,9 +144,9 @@ class Worker:
             self._went_wrong(f"transactions: {sorted(wrongs)}")
         if wrongs or number % ABORTED_EACH == 0:
             sender.abort()
-            return self.told.aborted
+            return self.report.aborted
         sender.commit()
-        return self.told.committed
+        return self.report.committed
 
     # The member of a group
 
@@ -160,10 +160,10 @@ class Worker:
             except Exception as error:
                 self._went_wrong(error)
             if self.written.is_set():
-                if read.issuperset(self.told.acked["idempotent"]):
+                if read.issuperset(self.report.acked["idempotent"]):
                     break
                 deadline = deadline or time.monotonic() + READ_S
-        self.told.read = sorted(read)
+        self.report.read = sorted(read)
 
     def _be_member(self, read: set[int]) -> None:
         """Until nothing comes any more after the producers have ended."""
@@ -174,7 +174,7 @@ class Worker:
                 read.update(int(record.value or b"-1") for record in records)
                 if records:
                     consumer.commit()
-                    self.told.done.add("read")
+                    self.report.done.add("read")
                 elif self.written.is_set():
                     return
 
@@ -184,9 +184,9 @@ def main() -> None:
     task: dict[str, Any] = json.loads(sys.argv[1])
     worker = Worker(task["client"], task["bootstrap"], task["kinds"])
     worker.run()
-    told = asdict(worker.told)
-    told["done"] = sorted(told["done"])
-    print(json.dumps(told), flush=True)
+    report = asdict(worker.report)
+    report["done"] = sorted(report["done"])
+    print(json.dumps(report), flush=True)
     os._exit(0)  # clients whose producers are stuck would keep it
 
 

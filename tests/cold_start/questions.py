@@ -9,7 +9,7 @@ from odradek.wire.api.api_versions import ApiVersionsRequest
 
 from tests.cold_start import raw
 from tests.cold_start.raw import DATA, GROUP, TRANSACTION, Txn
-from tests.cold_start.until import Sight, spread, told, until_success
+from tests.cold_start.until import Sight, sight_rows, spread, until_success
 from tests.requests.groups import heartbeat_request, join_request, sync_request
 from tests.support.connection import Connection
 
@@ -167,4 +167,4 @@ def _ready(one: Connection) -> None:
 
 def shown(title: str, sights: list[Sight]) -> str:
     """A question and its answers."""
-    return "\n".join([title, *(f"    {row}" for row in told(sights))])
+    return "\n".join([title, *(f"    {row}" for row in sight_rows(sights))])

@@ -44,7 +44,7 @@ def until_success(ask: Callable[[], int], since: float | None = None) -> Sight:
             raise TimeoutError(f"{error.name} for {now:.0f} s")
 
 
-def told(sights: Iterable[Sight]) -> list[str]:
+def sight_rows(sights: Iterable[Sight]) -> list[str]:
     """What was seen, as rows: each error, in how many runs, how often in one, until when."""
     sights = list(sights)
     orders = Counter(" > ".join(error.name for error, _, _ in each.errors) for each in sights)

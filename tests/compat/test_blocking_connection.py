@@ -40,7 +40,7 @@ def answering() -> Iterator[Callable[[bytes], int]]:
 
 
 @pytest.mark.parametrize(
-    ("answer", "told"),
+    ("answer", "expected"),
     [
         (b"", "does not answer ApiVersions: it closed the connection"),
         (b"\x15\x03\x03\x00\x02\x02\x16", "is no Kafka broker, or wants TLS"),
@@ -49,9 +49,9 @@ def answering() -> Iterator[Callable[[bytes], int]]:
     ],
 )
 def test_an_answer_that_is_none(
-    answering: Callable[[bytes], int], answer: bytes, told: str
+    answering: Callable[[bytes], int], answer: bytes, expected: str
 ) -> None:
-    with pytest.raises(RequestLost, match=told):
+    with pytest.raises(RequestLost, match=expected):
         Connection("127.0.0.1", answering(answer), TIMEOUT_S)
 
 

@@ -77,7 +77,7 @@ def lie(
     """Have the second broker change its answers: lie(request class, function of the
     answer)."""
 
-    def told(api: type[Request], edit: Edit) -> None:
+    def change(api: type[Request], edit: Edit) -> None:
         honest = SERVED[api.api_key].handler
 
         def handler(cluster: Any, call: Any, request: Any) -> Any:
@@ -89,7 +89,7 @@ def lie(
 
         monkeypatch.setattr(SERVED[api.api_key], "handler", handler)
 
-    return told
+    return change
 
 
 def sequence(*steps: Any) -> Sequence:

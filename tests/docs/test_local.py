@@ -125,11 +125,11 @@ def test_a_variable_is_as_its_option(
     (directory / "team.toml").write_text("port = 7")
     merges = ("set", "topic", "file", "parser", "settings")
 
-    def told(given: list[str], environment: Mapping[str, str]) -> tuple[object, Settings]:
+    def merged_from(given: list[str], environment: Mapping[str, str]) -> tuple[object, Settings]:
         found = options(monkeypatch, directory, *given, environment=environment)
         plain = {key: each for key, each in vars(found).items() if key not in merges}
         return plain, replace(merged(found.settings, found), options={}, where={})
 
-    by_option = told(option.split(), {})
-    assert by_option != told([], {})
-    assert by_option == told([], {name: value})
+    by_option = merged_from(option.split(), {})
+    assert by_option != merged_from([], {})
+    assert by_option == merged_from([], {name: value})

@@ -52,11 +52,11 @@ def test_every_example_of_mirror(brokers: dict[str, str], capsys: Printed) -> No
     create_topic(writer.cluster, "payments", 1)
     commit_offsets(writer.cluster, "billing", {("orders", 0): 11})
     for arguments, output in of_arrow("mirror"):
-        told = here(arguments, brokers)
-        if "--follow" in told:
-            follow(told, writer, target)
+        result = here(arguments, brokers)
+        if "--follow" in result:
+            follow(result, writer, target)
             continue
-        assert main(told) == 0, arguments
+        assert main(result) == 0, arguments
         said = capsys.readouterr().out
         assert SIZE.sub("", said).startswith(SIZE.sub("", output))
     assert json.loads(said)["records"] == 16
@@ -109,8 +109,8 @@ def follow(arguments: list[str], writer: Writer, target: str) -> None:
         time.sleep(0.05)
     there.close()
     process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=20)
-    assert process.returncode == 0, told
+    _, output = process.communicate(timeout=20)
+    assert process.returncode == 0, output
 
 
 def test_every_example_of_replay(brokers: dict[str, str], capsys: Printed) -> None:

@@ -30,5 +30,5 @@ def test_every_example_runs(tmp_path: Path) -> None:
 
 
 def test_every_option_is_told() -> None:
-    told = {name for name in OPTIONS if f"`{name}`" in PAGE or f'"{name}"' in PAGE}
-    assert set(OPTIONS) - told == {"path", "checkpointLocation"}, "these are Spark's own"
+    documented = {name for name in OPTIONS if f"`{name}`" in PAGE or f'"{name}"' in PAGE}
+    assert set(OPTIONS) - documented == {"path", "checkpointLocation"}, "these are Spark's own"

@@ -331,8 +331,8 @@ def test_verbs_on_topics() -> None:
         assert (again.values(), len(again)) == ([], 2)
         assert kafka.run(lambda cluster: cluster.topic("orders").id) != topic_id
         assert len(kafka.recreate_topic("orders", partitions=3)) == 3
-        told = [event.kind for event in kafka.events if event.kind.startswith("topic")]
-        assert told == ["topic created", *2 * ["topic deleted", "topic created"]]
+        events = [event.kind for event in kafka.events if event.kind.startswith("topic")]
+        assert events == ["topic created", *2 * ["topic deleted", "topic created"]]
         kafka.delete_topic("orders")
         assert kafka.topics() == []
         for refused_now in (kafka.topic, kafka.delete_topic, kafka.recreate_topic):

@@ -112,8 +112,10 @@ class Broker:
         if closed or not answers:
             self.client = Client(self.cluster)
         stored = [bytes(log.read(end, 1 << 20)) for end, log in zip(before, self._logs())]  # noqa: B905
-        told = [replace(event, elapsed=0, until=0) for event in self.cluster.journal.events()[-5:]]
-        return [answers, closed, stored, told]
+        events = [
+            replace(event, elapsed=0, until=0) for event in self.cluster.journal.events()[-5:]
+        ]
+        return [answers, closed, stored, events]
 
     def _logs(self) -> Iterator[Any]:
         for name in TOPICS:

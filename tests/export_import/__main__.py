@@ -107,33 +107,33 @@ def made(count: int) -> Iterator[str]:
         {"name": "h", "value": "é"},
     ]
     for number in range(count):
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "topic": "made",
             "partition": number % PARTITIONS,
             "offset": number // PARTITIONS,
             "timestamp": 1_700_000_000_000 + number,
         }
-        told |= {"key_base64": "/w=="} if number % 11 == 0 else {"key": f"k{number}"}
+        entry |= {"key_base64": "/w=="} if number % 11 == 0 else {"key": f"k{number}"}
         if number % 5 == 0:
-            told["key"] = None
-            told.pop("key_base64", None)
+            entry["key"] = None
+            entry.pop("key_base64", None)
         value = json.dumps({"id": number, "city": "Łódź"}) if number % 3 else "x" * 100
-        told["value"] = None if number % 7 == 0 else value
-        told["headers"] = odd if number % 4 == 0 else []
-        yield f"{json.dumps(told)}\n"
+        entry["value"] = None if number % 7 == 0 else value
+        entry["headers"] = odd if number % 4 == 0 else []
+        yield f"{json.dumps(entry)}\n"
 
 
 def contents(file: Path) -> Counter[int]:
     """What each line says but topic and offset, and how often."""
 
-    def told(lines: Iterable[str]) -> Iterator[int]:
+    def entries(lines: Iterable[str]) -> Iterator[int]:
         for line in lines:
             record = json.loads(line)
             del record["topic"], record["offset"]
             yield hash(json.dumps(record, sort_keys=True))
 
     with file.open() as lines:
-        return Counter(told(lines))
+        return Counter(entries(lines))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ class Fuzzing:
         slowest = f", the polite one's slowest round {polite.longest_s:.2f} s" if polite else ""
         self._line(f"era {number} ended: memory +{grown} MB{slowest}", self.frames)
         if isinstance(driver, Siege):
-            print(f"  {driver.told}", flush=True)
+            print(f"  {driver.status}", flush=True)
 
     def _driver(self, arena: Arena, seed: str) -> Driver | Siege:
         options = self.options

@@ -57,7 +57,7 @@ class Guest(threading.Thread):
             raise TimeoutError(f"no answer for {self.waits_s():.0f} s")
 
     def __str__(self) -> str:
-        usual, late = _told(self.usual_s), _told(sorted(self.under_attack_s))
+        usual, late = _percentiles(self.usual_s), _percentiles(sorted(self.under_attack_s))
         visits = len(self.under_attack_s)
         return f"a guest is served in {usual} usually, in {late} now ({visits} visits)"
 
@@ -83,7 +83,7 @@ def trusting() -> ssl.SSLContext:
     return context
 
 
-def _told(times: list[float]) -> str:
+def _percentiles(times: list[float]) -> str:
     """Median, that of which 99 of 100 are below, and the longest."""
     if not times:
         return "?"

@@ -39,7 +39,7 @@ class Siege:
             for n in range(connections)
         ]
         self._guest = Guest(arena.broker.attacked, listener)
-        self.told = ""
+        self.status = ""
 
     @property
     def frames(self) -> int:
@@ -103,7 +103,7 @@ class Siege:
         if now[0] > held[0] or now[1] > held[1] + 1:  # one thread may have begun its work since
             self.arena.note(Finding("kept", "descriptors or threads", f"{held}, then {now}"))
         megabytes = ", ".join(str(size >> 20) for size in weights)
-        self.told = (
+        self.status = (
             f"memory {megabytes} MB; "
             + f"descriptors {held[0]}, then {now[0]}; threads {held[1]}, then {now[1]}; "
             + f"{self._guest}"

@@ -128,5 +128,5 @@ with Emulator(port=int(port)) as again:
 os.kill(child, signal.SIGKILL)
 os.waitpid(child, 0)
 """
-    told = "" if uvloop else "sys.modules['uvloop'] = None"
-    assert run(script.replace("UVLOOP", told)) == "b''\nrefused\nTrue\n"
+    message = "" if uvloop else "sys.modules['uvloop'] = None"
+    assert run(script.replace("UVLOOP", message)) == "b''\nrefused\nTrue\n"

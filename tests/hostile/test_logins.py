@@ -43,8 +43,8 @@ def test_what_a_stranger_is_called_is_kept_short(kafka: Emulator) -> None:
             pass
     failed = kafka.log_in_failures[-1]
     assert failed.client_id.startswith("xxx")
-    told = [event for event in kafka.events if event.kind == "log-in failed"]
-    assert len(repr((failed, told[-1]))) < 2_000
+    events = [event for event in kafka.events if event.kind == "log-in failed"]
+    assert len(repr((failed, events[-1]))) < 2_000
 
 
 @pytest.mark.parametrize("listener", LISTENERS)

@@ -95,8 +95,8 @@ class Runs:
             else:
                 yield mutant, "not reached" if not reaching else "survived 0 tests"
         for mutant, killer, count in self.asked(asked, reach):
-            told = f"survived {count} of {counts[mutant.number]} tests"
-            yield mutant, f"killed {killer}" if killer else told
+            message = f"survived {count} of {counts[mutant.number]} tests"
+            yield mutant, f"killed {killer}" if killer else message
 
     def asked(self, jobs: list[Job], reach: Reach) -> Iterator[tuple[Mutant, str | None, int]]:
         """Each with the test that notices it, and of how many. Mutants that take effect while

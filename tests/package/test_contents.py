@@ -86,9 +86,9 @@ def test_it_runs_without_the_extension_and_says_so(plain: Path, tmp_path: Path) 
     assert process.stdout is not None
     ready = process.stdout.readline()
     process.terminate()
-    _, told = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     assert "records scanned up to 1000 a batch" in ready
-    assert "the C extension is not installed" in told
+    assert "the C extension is not installed" in output
     assert process.returncode == 0
 
 

@@ -41,12 +41,12 @@ def test_a_real_broker_answers_the_same() -> None:
         pytest.skip(f"unavailable: {reason}")
     with real, SecuredEmulator(users) as ours:
         theirs, own = _answers(real), _answers(ours)
-    told = []
+    received = []
     for case in cases():
         found = Comparison(theirs[case.number], own[case.number]).differences
         differences = [each for each in found if not _A_BROKER_OF_ITS_OWN.search(each.path)]
-        told += [f"{case.name}: {each}" for each in differences]
-    assert not told, "\n".join(told)
+        received += [f"{case.name}: {each}" for each in differences]
+    assert not received, "\n".join(received)
 
 
 def _answers(broker: Secured) -> list[Any]:

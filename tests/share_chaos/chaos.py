@@ -27,7 +27,7 @@ from odradek.compat.java.jars import classpath, jars, java
 from odradek.compat.java.process import JVM, QUIET, compiled
 from odradek.compat.real_kafka import VERSION, class_archive
 
-from tests.share_chaos.verdict import Told, Verdict, judged, lag
+from tests.share_chaos.verdict import Report, Verdict, judged, lag
 from tests.share_chaos.worker import POISON_EACH
 
 TOPIC, GROUP, PARTITIONS = "jobs", "workers", 4
@@ -142,8 +142,8 @@ class Chaos:
         for member in self._members:
             member.leave()
         self._drain()
-        told = [Told.of(path) for path in self._paths]
-        return judged(self.bootstrap, TOPIC, set(self.written), told, dict(self.done))
+        reports = [Report.of(path) for path in self._paths]
+        return judged(self.bootstrap, TOPIC, set(self.written), reports, dict(self.done))
 
     def _write_until(self, holds: Callable[[], bool], seconds: float) -> None:
         """Write records for so long, or until something holds."""

@@ -42,7 +42,7 @@ class Said(NamedTuple):
 
 
 @dataclass
-class Told:
+class Report:
     """What one member was told: by record its deliveries, and its acknowledgements by what the
     member says of them (worker.py)."""
 
@@ -55,21 +55,21 @@ class Told:
     @classmethod
     def of(cls, path: Path) -> Self:
         """Read a member's file, whose last line may be cut short."""
-        told = cls()
+        report = cls()
         for line in path.read_text("utf-8").splitlines(keepends=True):
             word, _, rest = line.rstrip("\n").partition(" ")
             if not line.endswith("\n"):
                 continue
             if word == "failed":
-                told.failed[rest[:60]] += 1
+                report.failed[rest[:60]] += 1
                 continue
             partition, offset, what = rest.split()
             place = int(partition), int(offset)
             if word == "got":
-                told.got[place].append(int(what))
+                report.got[place].append(int(what))
             else:
-                told.said[word][place].append(Said(what, told.got[place][-1]))
-        return told
+                report.said[word][place].append(Said(what, report.got[place][-1]))
+        return report
 
 
 @dataclass
@@ -91,7 +91,7 @@ def judged(
     bootstrap: str,
     topic: str,
     written: set[Place],
-    members: Sequence[Told],
+    members: Sequence[Report],
     done: dict[str, int],
 ) -> Verdict:
     """Judge what became of these records."""
@@ -115,13 +115,15 @@ def judged(
         "answered, and something else is stored",
         {place for place, said in done_.items() if not _is_true(said, stored.get(place))},
     )
-    deliveries = [(place, n) for told in members for place, all_ in told.got.items() for n in all_]
+    deliveries = [
+        (place, n) for member in members for place, all_ in member.got.items() for n in all_
+    ]
     check("delivered, and never written", {place for place, _ in deliveries} - written)
     check("delivered too often", {place for place, number in deliveries if number > MOST})
     check(
         "delivered twice with one count", {p for (p, _), n in Counter(deliveries).items() if n > 1}
     )
-    failed = sum((told.failed for told in members), Counter())
+    failed = sum((member.failed for member in members), Counter())
     late = [
         place
         for place, said in done_.items()
@@ -142,10 +144,10 @@ def judged(
     return Verdict(counts, dict(failed), wrong)
 
 
-def _said(members: Sequence[Told], word: str) -> dict[Place, list[Said]]:
+def _said(members: Sequence[Report], word: str) -> dict[Place, list[Said]]:
     found: dict[Place, list[Said]] = defaultdict(list)
-    for told in members:
-        for place, said in told.said[word].items():
+    for member in members:
+        for place, said in member.said[word].items():
             found[place] += said
     return found
 

@@ -46,7 +46,7 @@ class Worker:
                 "log_level": 0,
             }
         )
-        self._consumer.set_acknowledgement_commit_callback(self._told)
+        self._consumer.set_acknowledgement_commit_callback(self._acknowledged)
         self._consumer.subscribe([settings["topic"]])
         self._asked: dict[tuple[int, int], str] = {}
         self._is_over = threading.Event()
@@ -89,7 +89,7 @@ class Worker:
         drawn = 1.0 if self._calm else self._random.random()
         return "RELEASE" if drawn < 0.1 else "REJECT" if drawn < 0.15 else "ACCEPT"
 
-    def _told(self, offsets: dict[Any, set[int]], error: Any) -> None:
+    def _acknowledged(self, offsets: dict[Any, set[int]], error: Any) -> None:
         word = "done"
         if error is not None:
             name = error.args[0].name()

@@ -33,7 +33,7 @@ def of_producer(story: Story, log: list[bytes]) -> Outcome:
         parts.append(raised(each.raised) + (", though it is stored" if stored[each.value] else ""))
     if failed:
         parts.append(_afterwards(story.sent, failed[0]))
-    if any(not each.is_told for each in story.sent):
+    if any(not each.is_settled for each in story.sent):
         parts.append(f"still tries after {LIMIT_S:.0f} s")
     parts += _lost_and_doubled(story.sent, stored)
     if parts:
@@ -52,10 +52,10 @@ def _afterwards(sent: list[Sent], failed: Sent) -> str:
 
 
 def _lost_and_doubled(sent: list[Sent], stored: Counter[bytes]) -> list[str]:
-    told = [each for each in sent if each.raised is None and each.is_told]
-    lost = sum(not stored[each.value] for each in told)
+    settled = [each for each in sent if each.raised is None and each.is_settled]
+    lost = sum(not stored[each.value] for each in settled)
     most = max((stored[each.value] for each in sent), default=0)
-    parts = [f"**loses** {lost} of {len(told)} acknowledged"] if lost else []
+    parts = [f"**loses** {lost} of {len(settled)} acknowledged"] if lost else []
     if most > 1:
         parts.append(f"**duplicates**: stored {'twice' if most == 2 else f'{most} times'}")
     return parts
@@ -67,7 +67,7 @@ def of_transactions(story: Story, log: list[bytes], *, second_committed: bool) -
     stored = Counter(log)
     parts: list[str] = []
     errors = [each.raised for each in story.sent if each.raised is not None] + story.raised
-    if any(not each.is_told for each in story.sent):
+    if any(not each.is_settled for each in story.sent):
         parts.append(f"still tries after {LIMIT_S:.0f} s")
     if errors:
         parts.append(raised(errors[0]))

@@ -10,7 +10,7 @@ from typing import Any
 from odradek import Emulator
 from odradek.storage import MemoryDisk
 
-from tests.situations.apps.app import TOPIC, Apps, ClientRaised, NotTold
+from tests.situations.apps.app import TOPIC, Apps, ClientRaised, NoOutcome
 from tests.situations.judging import RECOVERS, Outcome, raised
 from tests.situations.rows import NeverMet, Row
 from tests.situations.stage import LIMIT_S, Stage
@@ -30,7 +30,7 @@ def play(row: Row, apps: Apps) -> tuple[Outcome, str]:
             outcome = Outcome("does not meet it")
         except ClientRaised as error:
             outcome = Outcome(f"does not start: {raised(error)}")
-        except NotTold:
+        except NoOutcome:
             outcome = Outcome(f"does not start within {LIMIT_S:.0f} s")
         timeline = kafka.timeline()
         kafka.excuse_faults()

@@ -13,7 +13,7 @@ from tests.situations.apps.app import (
     Apps,
     ClientRaised,
     ConsumerApp,
-    NotTold,
+    NoOutcome,
     ProducerApp,
 )
 
@@ -29,7 +29,7 @@ class Sent:
     value: bytes
     seconds: float
     raised: ClientRaised | None = None
-    is_told: bool = True
+    is_settled: bool = True
     """Whether the application was told what became of it."""
 
 
@@ -67,11 +67,11 @@ class Stage:
             producer.send(value, limit_s)
         except ClientRaised as error:
             sent.raised = error
-        except NotTold:
-            sent.is_told = False
+        except NoOutcome:
+            sent.is_settled = False
         sent.seconds = time.monotonic() - begin
         self.story.sent.append(sent)
-        return sent.raised is None and sent.is_told
+        return sent.raised is None and sent.is_settled
 
     def tries(self, step: Callable[[], object], where: str) -> bool:
         """Have the application do something; return whether nothing was raised."""
@@ -79,7 +79,7 @@ class Stage:
             step()
         except ClientRaised as error:
             self.story.raised.append(error)
-        except NotTold:
+        except NoOutcome:
             self.story.raised.append(ClientRaised(f"nothing within {LIMIT_S:.0f} s", where))
         else:
             return True

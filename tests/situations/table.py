@@ -41,14 +41,15 @@ def cell(outcomes: Sequence[Outcome]) -> str:
     """What several runs have shown; where they differ, how many have shown what."""
     counts = Counter(each.text for each in outcomes)
     if len(counts) <= 1:
-        return "".join(_told(text, outcomes) for text in counts)
+        return "".join(_outcome_text(text, outcomes) for text in counts)
     total = len(outcomes)
     return "<br>".join(
-        f"{count} of {total}: {_told(text, outcomes)}" for text, count in counts.most_common()
+        f"{count} of {total}: {_outcome_text(text, outcomes)}"
+        for text, count in counts.most_common()
     )
 
 
-def _told(text: str, outcomes: Sequence[Outcome]) -> str:
+def _outcome_text(text: str, outcomes: Sequence[Outcome]) -> str:
     seconds = [each.seconds for each in outcomes if each.text == text and each.seconds is not None]
     return f"{text} ({_seconds(min(seconds), max(seconds))})" if seconds else text
 

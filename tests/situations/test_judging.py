@@ -43,9 +43,9 @@ def sent(value: bytes, seconds: float = 0.1, **more: object) -> Sent:
             [],
             Outcome("raises `Oops` to `send()`; `Fatal` for the next record"),
         ),
-        ([sent(b"a", is_told=False)], [], Outcome("still tries after 30 s")),
+        ([sent(b"a", is_settled=False)], [], Outcome("still tries after 30 s")),
         (
-            [sent(b"a", is_told=False), sent(b"b")],
+            [sent(b"a", is_settled=False), sent(b"b")],
             [b"b", b"b"],
             Outcome("still tries after 30 s; **duplicates**: stored twice"),
         ),
@@ -80,7 +80,7 @@ def test_a_producer(records: list[Sent], log: list[bytes], outcome: Outcome) -> 
             "what it was told has failed is committed",
         ),
         (
-            Story(sent=[sent(b"still during", is_told=False)], raised=[]),
+            Story(sent=[sent(b"still during", is_settled=False)], raised=[]),
             [b"before"],
             False,
             "still tries after 30 s",

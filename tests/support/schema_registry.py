@@ -64,7 +64,12 @@ class SchemaRegistry:
             subject = unquote(found[1])
             number = self.register(subject, stored)
             version = self.subjects[subject].index(number) + 1
-            return 200, {"id": number, "version": version, "subject": subject, **_told(stored)}
+            return 200, {
+                "id": number,
+                "version": version,
+                "subject": subject,
+                **_schema_body(stored),
+            }
         return 404, {"error_code": 404, "message": "HTTP 404 Not Found"}
 
     def _by_id(self, number: int, wants_serialized: bool) -> tuple[int, Any]:
@@ -74,7 +79,7 @@ class SchemaRegistry:
         if wants_serialized and stored.text in self._compiled:
             text = b64encode(self._compiled[stored.text]).decode()
             stored = stored._replace(text=text)
-        return 200, _told(stored)
+        return 200, _schema_body(stored)
 
     def _version(self, subject: str, version: str) -> tuple[int, Any]:
         versions = self.subjects.get(subject)
@@ -82,13 +87,13 @@ class SchemaRegistry:
             return 404, {"error_code": _NO_SUBJECT, "message": f"Subject '{subject}' not found."}
         number = len(versions) if version == "latest" else int(version)
         stored = self.schemas[versions[number - 1] - 1]
-        told = {"subject": subject, "version": number, "id": versions[number - 1]}
-        return 200, told | _told(stored)
+        body = {"subject": subject, "version": number, "id": versions[number - 1]}
+        return 200, body | _schema_body(stored)
 
 
-def _told(stored: Stored) -> dict[str, Any]:
-    told: dict[str, Any] = {"schema": stored.text, "references": stored.references}
-    return told if stored.kind == "AVRO" else told | {"schemaType": stored.kind}
+def _schema_body(stored: Stored) -> dict[str, Any]:
+    body: dict[str, Any] = {"schema": stored.text, "references": stored.references}
+    return body if stored.kind == "AVRO" else body | {"schemaType": stored.kind}
 
 
 @contextmanager
@@ -106,10 +111,10 @@ def schema_registry(compiled: dict[str, bytes] | None = None) -> Iterator[Schema
         def _answer(self, method: str, body: Any) -> None:
             wanted = registry.authorization
             if wanted is not None and self.headers.get("Authorization") != wanted:
-                status, told = 401, {"error_code": 401, "message": "Unauthorized"}
+                status, body_text = 401, {"error_code": 401, "message": "Unauthorized"}
             else:
-                status, told = registry.answer(method, self.path, body)
-            data = json.dumps(told).encode()
+                status, body_text = registry.answer(method, self.path, body)
+            data = json.dumps(body_text).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
             self.send_header("Content-Length", str(len(data)))

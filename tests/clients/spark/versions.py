@@ -38,11 +38,11 @@ from odradek.compat.spark.connector import connector_jars, scala, pyspark_versio
 
 version = pyspark_version()
 found = {"python": platform.python_version(), "scala": scala(version), "jars": [], "why": ""}
-with warnings.catch_warnings(record=True) as told:
+with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     try:
         found["jars"] = sorted(path.name for path in connector_jars().glob("*.jar"))
-        found["why"] = " ".join(str(each.message) for each in told)
+        found["why"] = " ".join(str(each.message) for each in caught)
     except Unavailable as error:
         found["why"] = str(error)
 print(json.dumps(found))
@@ -87,8 +87,8 @@ def tried(version: str, venvs: Path, groups: list[str]) -> dict[str, Any]:
     python = installed(version, venvs)
     if python is None:
         return {"version": version, "why": "PyPI's could not be installed", "jars": []}
-    told = subprocess.run([python, "-c", CONNECTOR], capture_output=True, text=True, check=True)
-    row = {"version": version, **json.loads(told.stdout.splitlines()[-1])}
+    result = subprocess.run([python, "-c", CONNECTOR], capture_output=True, text=True, check=True)
+    row = {"version": version, **json.loads(result.stdout.splitlines()[-1])}
     if row["jars"]:
         if version.startswith("3."):  # no Python data sources: nothing can be imported
             groups = [name for name in groups if name != SOURCE]

@@ -152,11 +152,11 @@ class Ground(ABC):
         """One partition. Waits for a broker that tells of it."""
         found: list[Place] = []
 
-        def is_told() -> bool:
+        def is_listed() -> bool:
             found[:] = self.places(topic)
             return len(found) > partition
 
-        self._until(is_told, f"{topic}-{partition} is listed")
+        self._until(is_listed, f"{topic}-{partition} is listed")
         return found[partition]
 
     def end(self, topic: str, partition: int = 0, *, committed: bool = False) -> int:

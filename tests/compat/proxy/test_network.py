@@ -81,8 +81,8 @@ def test_only_a_client_with_this_id_is_cut_off_until_it_is_healed(proxy: Proxy) 
             proxy.heal()
             assert mine.has_answer()
             assert late.has_answer()
-    told = [each.sentence for each in proxy.events if each.kind == "network"]
-    (sentence,) = told
+    events = [each.sentence for each in proxy.events if each.kind == "network"]
+    (sentence,) = events
     assert sentence.startswith("billing met kafka.network.cut_off(client_id='billing') 2 times")
 
 

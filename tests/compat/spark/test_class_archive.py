@@ -52,8 +52,8 @@ def session(*replaced: str) -> subprocess.CompletedProcess[str]:
 def test_an_archive_that_is_made_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     assert java_options() == ""
     assert preparing.main() == 0
-    told = capsys.readouterr().out
-    assert f"classes:   {archive()} (" in told
+    output = capsys.readouterr().out
+    assert f"classes:   {archive()} (" in output
     assert str(archive()) in local_settings()[OPTIONS]
     assert session("", "").stdout.split() == ["3"]
     assert "3" not in session(str(archive()), f"{archive()}.not-there").stdout.split()

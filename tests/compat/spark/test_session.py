@@ -162,12 +162,12 @@ def test_settings_are_added_to_lists_and_replace_others(
     assert given["spark.master"] == "local[2]"
     given.clear()
     of_connect = {"spark.jars.packages": "a:b:1", "spark.sql.ansi.enabled": "false"}
-    told = []
-    monkeypatch.setattr(session, "connect_locally", lambda *arguments: told.append(arguments))
-    monkeypatch.setattr(session, "connect", lambda *arguments: told.append(arguments))
+    received = []
+    monkeypatch.setattr(session, "connect_locally", lambda *arguments: received.append(arguments))
+    monkeypatch.setattr(session, "connect", lambda *arguments: received.append(arguments))
     spark_session("tests", **{"spark.remote": "local[3]"}, **of_connect)
     spark_session("tests", **{"spark.remote": "sc://there:1"}, **of_connect)
-    (_, master, settings), (_, url, asked) = told
+    (_, master, settings), (_, url, asked) = received
     assert (master, url) == ("local[3]", "sc://there:1")
     assert settings["spark.jars.packages"] == "a:b:1"
     assert settings["spark.sql.session.timeZone"] == "UTC"

@@ -111,7 +111,7 @@ class subscription(Symbol):
 
     def resolve(self, world: World) -> bytes:
         part = ConsumerProtocolSubscription.OwnedPartition
-        told = ConsumerProtocolSubscription(
+        decoded = ConsumerProtocolSubscription(
             topics=[world.resolve(name) for name in self.names],
             user_data=None,
             owned_partitions=[
@@ -119,7 +119,7 @@ class subscription(Symbol):
                 for name, those in self.owned
             ],
         )
-        return keyed(told, self.version)
+        return keyed(decoded, self.version)
 
 
 @dataclass(frozen=True)

@@ -140,13 +140,13 @@ def _tasks(tasks: Tasks) -> Any:
 
 
 def stream_enter(
-    member: str = "a", told: Topology | None = None, **more: Any
+    member: str = "a", sent: Topology | None = None, **more: Any
 ) -> StreamsGroupHeartbeatRequest:
     """A heartbeat that joins, by default with one subtopology that reads "~t", in a process of the
     member's own."""
     fields: dict[str, Any] = {
         "active": [],
-        "topology": told or plain(),
+        "topology": sent or plain(),
         "timeout_ms": FAR_MS,
         "process": f"p-{member}",
         "tags": {},
@@ -181,21 +181,21 @@ def streams_config(group: str = "~g", **configs: str | None) -> Ask:
     return Ask(IncrementalAlterConfigsRequest(resources=[one], validate_only=False))
 
 
-def streams_group(partitions: int = 2, told: Topology | None = None, **more: Any) -> Steps:
+def streams_group(partitions: int = 2, sent: Topology | None = None, **more: Any) -> Steps:
     """A topic "~t" and a group "~g", of which member a has all tasks: in epoch 2, or in epoch 3 if
     there are internal topics."""
-    told = told or plain()
-    steps = [*known_topic("~t", partitions), Ask(stream_enter("a", told, **more))]
+    sent = sent or plain()
+    steps = [*known_topic("~t", partitions), Ask(stream_enter("a", sent, **more))]
     if any(
-        each.repartition_source_topics or each.state_changelog_topics for each in told.subtopologies
+        each.repartition_source_topics or each.state_changelog_topics for each in sent.subtopologies
     ):
         steps += [Sleep(CREATED_S), Ask(stream_beat("a", 2))]
     return steps
 
 
-def enters(member: str, told: Topology | None = None, **more: Any) -> Ask:
+def enters(member: str, sent: Topology | None = None, **more: Any) -> Ask:
     """A join that keeps the member's epoch and tasks."""
-    return Ask(stream_enter(member, told, **more), keep=_kept(member))
+    return Ask(stream_enter(member, sent, **more), keep=_kept(member))
 
 
 def tells(member: str, **more: Any) -> Ask:

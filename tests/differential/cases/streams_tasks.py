@@ -267,17 +267,17 @@ def offsets_of_a_streams_group() -> Steps:
 @case("N36, N33")
 def offsets_of_tasks_that_are_given_up() -> Steps:
     by_word = internal("~r", 2)
-    told = topology(subtopology("0", "~t", writes=["~r"]), subtopology("1", reads=[by_word]))
+    stated = topology(subtopology("0", "~t", writes=["~r"]), subtopology("1", reads=[by_word]))
 
     def commits(name: str, index: int, epoch: int) -> Ask:
         return Ask(commit((name, index, 5), member="a", generation=epoch), 9)
 
     return [
         *known_topic("~t", 2),
-        enters("a", told),
+        enters("a", stated),
         Sleep(CREATED_S),
         *rounds("a", times=2),
-        enters("b", told),
+        enters("b", stated),
         Ask(stream_beat("a", 3)),
         Sleep(SETTLED_S),
         *(commits(name, index, 3) for name in ("~t", "~r") for index in (0, 1)),

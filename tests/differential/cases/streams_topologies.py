@@ -86,13 +86,13 @@ def internal_topics_are_made() -> Steps:
 def internal_topics_with_numbers_and_configs_of_their_own() -> Steps:
     by_word = internal("~words-repartition", 5, 1, retention_ms="-1", segment_bytes="52428800")
     counts = internal("~counts-changelog", 0, 1, cleanup_policy="compact,delete")
-    told = topology(
+    topology_with = topology(
         subtopology("0", "~t", writes=["~words-repartition"]),
         subtopology("1", reads=[by_word], changelogs=[counts]),
     )
     return [
         *known_topic("~t", 3),
-        Ask(stream_enter("a", told)),
+        Ask(stream_enter("a", topology_with)),
         Sleep(CREATED_S),
         metadata("~words-repartition", "~counts-changelog"),
         configs_of("~words-repartition"),
@@ -105,21 +105,23 @@ def internal_topics_with_numbers_and_configs_of_their_own() -> Steps:
 
 @case("N30")
 def internal_topics_that_cannot_be_made() -> Steps:
-    def told(*changelogs: TopicInfo) -> Topology:
+    def topology_with(*changelogs: TopicInfo) -> Topology:
         return topology(subtopology("0", "~t", changelogs=changelogs))
 
     return [
         *known_topic("~t", 3),
-        Ask(stream_enter("a", told(internal("~c", replication=3)), group="~replicated")),
+        Ask(stream_enter("a", topology_with(internal("~c", replication=3)), group="~replicated")),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~replicated")),
-        Ask(stream_enter("a", told(internal("~d", retention_ms="x")), group="~configured")),
+        Ask(
+            stream_enter("a", topology_with(internal("~d", retention_ms="x")), group="~configured")
+        ),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~configured")),
-        Ask(stream_enter("a", told(internal("~not a name")), group="~named")),
+        Ask(stream_enter("a", topology_with(internal("~not a name")), group="~named")),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~named")),
-        Ask(stream_enter("a", told(internal("~e", unknown="1")), group="~unknown")),
+        Ask(stream_enter("a", topology_with(internal("~e", unknown="1")), group="~unknown")),
         Sleep(CREATED_S),
         Ask(stream_beat("a", 2, group="~unknown")),
         metadata("~c", "~d", "~e"),
@@ -145,13 +147,13 @@ def internal_topics_that_are_there_already() -> Steps:
 
 @case("N29")
 def source_topics_that_are_missing() -> Steps:
-    told = topology(
+    topology_with = topology(
         subtopology("0", "~t", "~none"), subtopology("1", "~a", "~b", "~c"), subtopology("2", "~z")
     )
     return [
         *known_topic("~t", 2),
-        Ask(stream_enter("a", told)),
-        Ask(stream_enter("b", told)),
+        Ask(stream_enter("a", topology_with)),
+        Ask(stream_enter("b", topology_with)),
         Ask(stream_beat("a", 2)),
         Ask(describe_streams()),
         create("~none", 1),
@@ -244,9 +246,9 @@ def copartitioned_topics() -> Steps:
         subtopology("1", "~u", writes=["~y2"]),
         subtopology("2", reads=[internal("~x2", 2), internal("~y2", 3)], together=[([], [0, 1])]),
     )
-    told = {"~pair": pair, "~free": free, "~fixed": fixed, "~inner": inner, "~odd": odd}
+    topology_with = {"~pair": pair, "~free": free, "~fixed": fixed, "~inner": inner, "~odd": odd}
     steps: Steps = [*known_topic("~t", 2), *known_topic("~u", 3)]
-    for group, each in told.items():
+    for group, each in topology_with.items():
         steps += [
             Ask(stream_enter("a", each, group=group)),
             Sleep(CREATED_S),
@@ -256,10 +258,10 @@ def copartitioned_topics() -> Steps:
         *steps,
         metadata("~r", "~r2"),
         metadata("~x", "~y", "~x2", "~y2"),
-        Ask(describe_streams(*told)),
+        Ask(describe_streams(*topology_with)),
         *grown("~t", 3),
-        *(Ask(stream_beat("a", 2, group=group)) for group in told),
-        Ask(describe_streams(*told)),
+        *(Ask(stream_beat("a", 2, group=group)) for group in topology_with),
+        Ask(describe_streams(*topology_with)),
         *log_of("~pair"),
     ]
 

@@ -127,7 +127,7 @@ class ClusterEngine(Engine):
         """Wait until it is so on both sides. Raises TimeoutError."""
         deadline = time.monotonic() + WHOLE_S
         for viewer in self.viewers:
-            while not _told(is_done, viewer):
+            while not _holds(is_done, viewer):
                 if time.monotonic() > deadline:
                     raise TimeoutError(otherwise)
                 time.sleep(_PAUSE_S)
@@ -193,7 +193,7 @@ class ClusterRun(SequenceRun):
         """Wait until no broker lists one that does not run."""
         deadline = time.monotonic() + SETTLE_S
         for viewer in engine.viewers:
-            while not _told(lambda v: all(each == v.running() for each in v.listed()), viewer):
+            while not _holds(lambda v: all(each == v.running() for each in v.listed()), viewer):
                 if time.monotonic() > deadline:
                     return  # that it is still listed is seen by the view
                 time.sleep(_PAUSE_S)
@@ -205,7 +205,7 @@ def _plain(tree: Any, namespace: str) -> Any:
     return tree
 
 
-def _told(is_done: Callable[[Viewer], bool], viewer: Viewer) -> bool:
+def _holds(is_done: Callable[[Viewer], bool], viewer: Viewer) -> bool:
     try:
         return is_done(viewer)
     except OSError:  # a broker is not ready yet

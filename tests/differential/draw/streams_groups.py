@@ -100,7 +100,7 @@ class _Group:
     def __init__(self, random: Random, served: Served) -> None:
         self.random = random
         self.served = served
-        self.told = random.choice(_topologies())
+        self.topology = random.choice(_topologies())
         self.size, other = random.choice((1, 2, 3, 5)), random.choice((1, 2, 3, 3))
         self.members: set[str] = set()
         self.steps: Steps = [*known_topic("~t", self.size)]
@@ -158,15 +158,15 @@ class _Group:
         return seen(f"known {member}", 0)
 
     def add_enter(self) -> None:
-        random, told = self.random, self.told
+        random, sent = self.random, self.topology
         member = random.choice(_MEMBERS)
         if random.random() < 0.06:
-            told = random.choice(_topologies())
+            sent = random.choice(_topologies())
         if random.random() < 0.06:
-            told = topology(*told.subtopologies, epoch=random.choice((-1, 1, 2)))
+            sent = topology(*sent.subtopologies, epoch=random.choice((-1, 1, 2)))
         more = {"process": random.choice(_PROCESSES), **self.more(0.2)}
         self.members.add(member)
-        self.tell(member, stream_enter(member, told, known=self.known(member), **more))
+        self.tell(member, stream_enter(member, sent, known=self.known(member), **more))
 
     def add_tell(self) -> None:
         random, member = self.random, self.member()
@@ -183,7 +183,7 @@ class _Group:
     def tasks(self) -> list[tuple[str, list[int]]]:
         """Some tasks, of which a few do not exist."""
         random = self.random
-        ids = [each.subtopology_id for each in self.told.subtopologies]
+        ids = [each.subtopology_id for each in self.topology.subtopologies]
         if random.random() < 0.05:
             ids.append("9")
         chosen = random.sample(ids, random.randint(0, len(ids)))
@@ -221,7 +221,7 @@ class _Group:
         elif what == "delay":
             self.add_delay()
         elif what == "another topology":
-            self.told = self.random.choice(_topologies())
+            self.topology = self.random.choice(_topologies())
         self.add_enter()
 
     def add_topic(self) -> None:
@@ -229,7 +229,7 @@ class _Group:
         random = self.random
         made = [
             topic.name
-            for each in self.told.subtopologies
+            for each in self.topology.subtopologies
             for topic in (*each.repartition_source_topics, *each.state_changelog_topics)
         ]
         name = random.choice(["~t", "~u", *made])

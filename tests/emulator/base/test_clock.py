@@ -109,8 +109,8 @@ def test_a_test_clock_tells_how_far_it_is_behind(
     test_ms -= 60_000
     assert [clock.behind(), clock.behind()] == [0, 0]
     assert clock.now() == 1_000_705
-    (told,) = caplog.messages
-    assert told == (
+    (message,) = caplog.messages
+    assert message == (
         "the test's time has gone back by 60 s, and the broker's stands still until it has come so "
         "far: freeze time before the broker starts"
     )

@@ -28,14 +28,14 @@ def test_a_seldom_event_ends_what_is_summed_up() -> None:
 
 def test_of_commits_and_refusals_the_first_is_told_and_the_others_counted() -> None:
     journal = Journal(ManualClock(0))
-    told: list[tuple[str, int]] = []
-    journal.on_event = lambda event: told.append((event.kind, event.last_offset))
+    received: list[tuple[str, int]] = []
+    journal.on_event = lambda event: received.append((event.kind, event.last_offset))
     for offset in (7, 9):
         journal.again("committed", offset, "app", "orders", 0, "g")
         journal.refused("app", "Heartbeat", Error.UNKNOWN_MEMBER_ID, group="g")
         journal.refused("app", "Heartbeat", Error.ILLEGAL_GENERATION, group="g")
     committed, refused, fenced = journal.events()
-    assert told == [("committed", 7), ("refused", -1), ("fenced", -1)]
+    assert received == [("committed", 7), ("refused", -1), ("fenced", -1)]
     assert (committed.count, committed.first_offset, committed.last_offset) == (2, 7, 9)
     assert [(each.kind, each.count) for each in (refused, fenced)] == [
         ("refused", 2),
@@ -53,11 +53,11 @@ def test_what_is_kept_is_bounded() -> None:
 
 def test_a_journal_that_keeps_none_tells_none() -> None:
     journal = Journal(ManualClock(0), most=0)
-    told: list[object] = []
-    journal.on_event = told.append
+    received: list[object] = []
+    journal.on_event = received.append
     journal.add("connected", client="app")
     journal.run("appended", "app", "orders", 0)
-    assert (journal.events(), told) == ([], [])
+    assert (journal.events(), received) == ([], [])
 
 
 def test_what_a_reader_got_does_not_change() -> None:

@@ -64,7 +64,7 @@ def app(cluster: Cluster) -> Client:
     return client_of(cluster, "app")
 
 
-def told(cluster: Cluster, *kinds: str) -> list[str]:
+def logged(cluster: Cluster, *kinds: str) -> list[str]:
     """The sentences of these kinds; without the time that repetitions took."""
     events = cluster.journal.events()
     sentences = [each.sentence for each in events if each.kind in kinds]
@@ -90,9 +90,9 @@ def test_a_client_connects_once_and_closes_once(cluster: Cluster) -> None:
         client.ask(ApiVersionsRequest(**software), 3)
         produce(client, batch(b"x"))
     first.connection.lost()
-    assert told(cluster, "connected", "closed") == ["app connected (librdkafka 2.3.0)"]
+    assert logged(cluster, "connected", "closed") == ["app connected (librdkafka 2.3.0)"]
     second.connection.lost()
-    assert told(cluster, "closed") == ["app closed its last connection"]
+    assert logged(cluster, "closed") == ["app closed its last connection"]
 
 
 def test_a_connection_that_only_asks_for_brokers_is_not_the_last(cluster: Cluster) -> None:
@@ -100,14 +100,14 @@ def test_a_connection_that_only_asks_for_brokers_is_not_the_last(cluster: Cluste
     bootstrap.ask(MetadataRequest(topics=None), 9)
     bootstrap.connection.lost()
     client_of(cluster, "app").ask(MetadataRequest(topics=None), 9)
-    assert told(cluster, "connected", "closed") == ["app connected"]
+    assert logged(cluster, "connected", "closed") == ["app connected"]
 
 
 def test_other_software_with_the_same_id_is_another_client(cluster: Cluster) -> None:
     for name in ("librdkafka", "sarama"):
         software = {"client_software_name": name, "client_software_version": "1"}
         client_of(cluster, "app").ask(ApiVersionsRequest(**software), 3)
-    assert told(cluster, "connected") == [
+    assert logged(cluster, "connected") == [
         "app connected (librdkafka 1)",
         "app (sarama) connected (sarama 1)",
     ]
@@ -115,12 +115,12 @@ def test_other_software_with_the_same_id_is_another_client(cluster: Cluster) -> 
 
 def test_a_client_without_an_id(cluster: Cluster) -> None:
     produce(client_of(cluster, ""), batch(b"x"))
-    assert told(cluster, "connected") == ["a client without an id connected"]
+    assert logged(cluster, "connected") == ["a client without an id connected"]
 
 
 def test_a_request_that_closes_the_connection(cluster: Cluster, app: Client) -> None:
     app.send_raw(b"\x7f\xff\x00\x00\x00\x00\x00\x01\x00\x03app")
-    assert told(cluster, "malformed") == [
+    assert logged(cluster, "malformed") == [
         "the connection of app was closed: API key 32767 is not served"
     ]
 
@@ -131,7 +131,7 @@ def test_who_speaks_the_protocol_of_another_release_is_told_which() -> None:
     assert nearest_serving("4.3", ProduceRequest.api_key, 99) is None
     cluster = open_cluster(release=RELEASES["0.8.2"])
     client_of(cluster, "app").send(ApiVersionsRequest(), 0)
-    assert told(cluster, "malformed") == [
+    assert logged(cluster, "malformed") == [
         "the connection of app was closed: ApiVersionsRequest v0 is not served;"
         ' version="0.10.2" serves it'
     ]
@@ -149,7 +149,7 @@ def test_topics(cluster: Cluster, app: Client) -> None:
     delete_before(app, 1, "orders")
     topic = DeleteTopicsRequest.Topic(name="orders", topic_id=NO_ID)
     app.ask(DeleteTopicsRequest(topics=[topic], timeout_ms=1000), 6)
-    assert told(
+    assert logged(
         cluster, "topic created", "partitions added", "records deleted", "topic deleted"
     ) == [
         "the test created topic t with 2 partitions",
@@ -163,7 +163,7 @@ def test_topics(cluster: Cluster, app: Client) -> None:
 def test_a_topic_that_is_created_on_demand(cluster: Cluster, app: Client) -> None:
     asked_for = [MetadataRequest.Topic(name="orders")]
     app.ask(MetadataRequest(topics=asked_for, allow_auto_topic_creation=True), 9)
-    assert told(cluster, "topic created", "refused") == [
+    assert logged(cluster, "topic created", "refused") == [
         "the test created topic t with 2 partitions",
         "app created topic orders with 1 partition (because its metadata was asked for)",
     ]
@@ -177,7 +177,7 @@ def test_records_that_are_appended(cluster: Cluster, app: Client) -> None:
         produce(app, batch(b"x", b"y"))
     produce(app, batch(b"x"), partition=1)
     app.send(produce_request(batch(b"z"), acks=0), 9)
-    assert told(cluster, "appended") == [
+    assert logged(cluster, "appended") == [
         "app appended offsets 0 to 5 to t-0 in 3 requests",
         "app appended offset 0 to t-1",
         "app appended offset 6 to t-0 (acks=0, not acknowledged)",
@@ -188,7 +188,7 @@ def test_a_batch_that_is_sent_again(cluster: Cluster, app: Client) -> None:
     numbered: dict[str, Any] = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0}
     for _ in range(2):
         produce(app, batch(b"x", b"y", **numbered))
-    assert told(cluster, "duplicate") == [
+    assert logged(cluster, "duplicate") == [
         "app sent offsets 0 to 1 of t-0 again, already appended: not stored twice"
     ]
 
@@ -200,7 +200,7 @@ def test_records_that_are_fetched(cluster: Cluster, app: Client) -> None:
     fetch(app)
     fetch(app, max_bytes=1)
     app.ask(fetch_all(("t", [asked(0, 2), asked(1)])), 12)
-    assert told(cluster, "fetched", "fetched nothing") == [
+    assert logged(cluster, "fetched", "fetched nothing") == [
         "app fetched 0 records from t-0 2 times",
         "app fetched offsets 0 to 1 from t-0 in 2 requests",
         "app fetched 0 records from t",
@@ -210,7 +210,7 @@ def test_records_that_are_fetched(cluster: Cluster, app: Client) -> None:
 def test_the_end_that_is_asked_for(cluster: Cluster, app: Client) -> None:
     produce(app, batch(b"x"))
     look_up(app, LATEST)
-    assert told(cluster, "looked up the end") == ["app looked up the end of t-0 (offset 1)"]
+    assert logged(cluster, "looked up the end") == ["app looked up the end of t-0 (offset 1)"]
 
 
 # Groups
@@ -222,7 +222,7 @@ def test_offsets_that_are_committed_and_found(cluster: Cluster, app: Client) -> 
     for offset in (1, 2, 3):
         assert commit(app, offset) is Error.NONE
     committed(app)
-    assert told(cluster, "committed", "found offset", "found no offset") == [
+    assert logged(cluster, "committed", "found offset", "found no offset") == [
         "app found no committed offset of t-0 in group g",
         "app committed offsets from 1 to 3 of t-0 in group g 3 times",
         "app found offset 3 of t-0 committed in group g",
@@ -245,7 +245,7 @@ def test_a_group_from_its_first_member_to_its_last(cluster: Cluster, app: Client
     assert len(other.answers()) == 1  # the generation, of its join
     other.ask(leave_request(id_of_other), 3)
     assert again.generation_id == 2
-    assert told(cluster, *GROUP)[:6] == [
+    assert logged(cluster, *GROUP)[:6] == [
         "app joined group g (1 member)",
         "group g began to rebalance: a member joined, and it waits 0 ms for more",
         "group g finished its rebalance: generation 1, 1 member",
@@ -259,7 +259,7 @@ def test_a_member_whose_session_times_out(cluster: Cluster, app: Client) -> None
     find(app)
     stable(app)
     pass_ms(cluster, 10_001)
-    assert told(cluster, *GROUP)[-1] == (
+    assert logged(cluster, *GROUP)[-1] == (
         "app was removed from group g: no heartbeat for 10000 ms, its session timeout "
         "(0 members remaining)"
     )
@@ -275,7 +275,7 @@ def test_a_member_that_does_not_join_again(cluster: Cluster, app: Client) -> Non
         if cluster.groups.at(1).runtime.shard_for("g").groups["g"].state != "PreparingRebalance":
             break
         app.ask(heartbeat_request(member), 3)
-    assert told(cluster, "kicked") == [
+    assert logged(cluster, "kicked") == [
         "app was removed from group g (it did not join again within its rebalance timeout) "
         "(1 member remaining)"
     ]
@@ -285,14 +285,14 @@ def test_an_administrator_removes_a_member(cluster: Cluster, app: Client) -> Non
     find(app)
     member = stable(app)
     client_of(cluster, ADMIN).ask(leave_request(member.member_id), 3)
-    assert told(cluster, "kicked") == ["app was removed from group g (0 members remaining)"]
+    assert logged(cluster, "kicked") == ["app was removed from group g (0 members remaining)"]
 
 
 def test_a_consumer_that_is_not_closed(cluster: Cluster, app: Client) -> None:
     find(app)
     stable(app)
     app.connection.lost()
-    assert told(cluster, "left behind") == [
+    assert logged(cluster, "left behind") == [
         "app closed its connection without leaving group g "
         "(it stays a member until its session times out)"
     ]
@@ -303,14 +303,16 @@ def test_a_consumer_that_has_left_before_it_closed(cluster: Cluster, app: Client
     member = stable(app)
     app.ask(leave_request(member.member_id), 3)
     app.connection.lost()
-    assert told(cluster, "left behind") == []
+    assert logged(cluster, "left behind") == []
 
 
 def test_a_rebalance_that_a_test_forces(cluster: Cluster, app: Client) -> None:
     find(app)
     stable(app)
     cluster.groups.at(1).rebalance("g")
-    assert told(cluster, "rebalance begun")[-1] == "group g began to rebalance: forced by the test"
+    assert (
+        logged(cluster, "rebalance begun")[-1] == "group g began to rebalance: forced by the test"
+    )
 
 
 def test_a_static_member_comes_back(cluster: Cluster, app: Client) -> None:
@@ -319,7 +321,7 @@ def test_a_static_member_comes_back(cluster: Cluster, app: Client) -> None:
     member = joined(app, 7, **static)
     app.ask(sync_request(member, b"", group_instance_id="i"), 3)
     app.ask(join_request(**static), 7)
-    assert told(cluster, "joined")[-1] == "app joined group g as static member i (1 member)"
+    assert logged(cluster, "joined")[-1] == "app joined group g as static member i (1 member)"
 
 
 def test_a_group_of_the_consumer_protocol(cluster: Cluster, app: Client) -> None:
@@ -329,7 +331,7 @@ def test_a_group_of_the_consumer_protocol(cluster: Cluster, app: Client) -> None
     beat(app, "s", -2, instance_id="i")
     beat(app, "a", -1)
     pass_ms(cluster, 45_001)
-    assert [each for each in told(cluster, *GROUP) if "finished" not in each] == [
+    assert [each for each in logged(cluster, *GROUP) if "finished" not in each] == [
         "app joined group g (1 member)",
         "group g began to rebalance: a member joined",
         "app#2 joined group g as static member i (2 members)",
@@ -340,7 +342,7 @@ def test_a_group_of_the_consumer_protocol(cluster: Cluster, app: Client) -> None
         "app#2 was removed from group g: no heartbeat within its session timeout "
         "(0 members remaining)",
     ]
-    assert told(cluster, "rebalance finished")[0] == (
+    assert logged(cluster, "rebalance finished")[0] == (
         "group g finished its rebalance: generation 2, 1 member"
     )
 
@@ -356,7 +358,7 @@ def test_a_streams_group(cluster: Cluster, app: Client) -> None:
     streams_beat(app, epoch=3)
     app.connection.lost()
     pass_ms(cluster, 45_001)
-    assert told(cluster, "not ready", *GROUP) == [
+    assert logged(cluster, "not ready", *GROUP) == [
         "app joined group g (1 member)",
         "group g began to rebalance: a member joined",
         "group g cannot be assigned yet: Internal topics are missing: c",
@@ -385,7 +387,7 @@ def test_transactions(cluster: Cluster) -> None:
     late.write(b"x")
     pass_ms(cluster, 20_000)
     kinds = ("transaction begun", "transaction committed", "transaction aborted")
-    assert told(cluster, *kinds, "transaction timed out") == [
+    assert logged(cluster, *kinds, "transaction timed out") == [
         "transaction of x began",
         "transaction of x was committed",
         "transaction of x began",
@@ -395,7 +397,7 @@ def test_transactions(cluster: Cluster) -> None:
         "transaction of late began",
         "transaction of late was aborted: open for longer than its timeout, 1000 ms",
     ]
-    assert told(cluster, "appended")[0] == "test appended offset 0 to t-0 (in a transaction)"
+    assert logged(cluster, "appended")[0] == "test appended offset 0 to t-0 (in a transaction)"
 
 
 def test_a_producer_that_is_fenced(cluster: Cluster) -> None:
@@ -403,7 +405,7 @@ def test_a_producer_that_is_fenced(cluster: Cluster) -> None:
     TxnClient(cluster).begin()
     assert old.write(b"x")
     assert old.end(commit=True)
-    assert told(cluster, "fenced") == [
+    assert logged(cluster, "fenced") == [
         "test was fenced on Produce (t-0): INVALID_PRODUCER_EPOCH: "
         "a newer producer has its transactional id, or it was timed out",
         "test was fenced on EndTxn (transactional id x): PRODUCER_FENCED: "
@@ -422,7 +424,7 @@ def test_what_is_refused_says_of_what_and_why(cluster: Cluster, app: Client) -> 
     commit(app, 1, topic="none")
     look_up(app, LATEST, topic="none")
     missing = "UNKNOWN_TOPIC_OR_PARTITION: there is no such topic or partition"
-    assert told(cluster, "refused") == [
+    assert logged(cluster, "refused") == [
         f"app was refused Produce (none-0): {missing}",
         "app was refused Fetch (t-0): OFFSET_OUT_OF_RANGE: there is no such offset, or no more",
         "app was refused Heartbeat (group g): UNKNOWN_MEMBER_ID: "
@@ -438,7 +440,7 @@ def test_what_is_refused_again_and_again_is_counted_up(cluster: Cluster, app: Cl
     )
     for _ in range(31):
         app.ask(request, 9)
-    assert told(cluster, "refused") == [
+    assert logged(cluster, "refused") == [
         "app was refused Metadata (none): UNKNOWN_TOPIC_OR_PARTITION: "
         "there is no such topic or partition 31 times"
     ]
@@ -450,17 +452,17 @@ def test_normal_traffic_is_not_told_as_refused(cluster: Cluster, app: Client) ->
     cluster.groups.at(1).rebalance("g")
     answer = app.ask(heartbeat_request(member), 3)
     assert answer.error_code == Error.REBALANCE_IN_PROGRESS
-    assert told(cluster, "refused", "fenced") == []
+    assert logged(cluster, "refused", "fenced") == []
 
 
 def test_a_member_that_was_not_closed(cluster: Cluster, app: Client) -> None:
     find(app)
     stable(app)
     cluster.tracker.tell_open_members()
-    assert told(cluster, "still open") == ["app was not closed: it is still a member of group g"]
+    assert logged(cluster, "still open") == ["app was not closed: it is still a member of group g"]
     app.connection.close()
     cluster.tracker.tell_open_members()
-    assert len(told(cluster, "still open")) == 1
+    assert len(logged(cluster, "still open")) == 1
 
 
 # Very many things at once
@@ -469,8 +471,8 @@ def test_a_member_that_was_not_closed(cluster: Cluster, app: Client) -> None:
 def test_many_topics_at_once_are_told_in_part(cluster: Cluster, app: Client) -> None:
     app.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 4)
     create_topics(app, *(new_topic(f"n{number}") for number in range(120)))
-    assert len(told(cluster, "topic created")) == 1 + 100
-    assert told(cluster, "and more") == ['app: 20 more of "topic created"']
+    assert len(logged(cluster, "topic created")) == 1 + 100
+    assert logged(cluster, "and more") == ['app: 20 more of "topic created"']
 
 
 def test_many_partitions_of_several_topics_are_told_in_part(cluster: Cluster, app: Client) -> None:
@@ -506,14 +508,14 @@ def test_many_partitions_of_several_topics_are_told_in_part(cluster: Cluster, ap
 def test_of_a_large_request_nothing_more_is_told(cluster: Cluster, app: Client) -> None:
     names = [f"name-{number:06}" for number in range(8_000)]
     app.send(DeleteTopicsRequest(topic_names=names, timeout_ms=1000), 4)
-    assert told(cluster, "large request", "refused") == [
+    assert logged(cluster, "large request", "refused") == [
         "app sent a large DeleteTopics, of which nothing more is logged"
     ]
 
 
 def test_many_refusals_of_a_fetch_are_told_in_part(cluster: Cluster, app: Client) -> None:
     app.ask(fetch_request(*(asked(number) for number in range(300)), topic="none"), 12)
-    refused = told(cluster, "refused")
+    refused = logged(cluster, "refused")
     assert len(refused) == 101
     assert "and more of its partitions" in refused[-1]
 
@@ -623,7 +625,7 @@ def test_a_rule_of_the_test(cluster: Cluster, app: Client) -> None:
     beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="m")
     app.ask(beat, 4)
     app.ask(MetadataRequest(topics=[]), 12)
-    assert told(cluster, "rule", "refused") == [
+    assert logged(cluster, "rule", "refused") == [
         "app met a rule with its Heartbeat: "
         "kafka.on('Heartbeat', group='g').fail(Error.NOT_COORDINATOR)",
         "app was refused Heartbeat (group g): NOT_COORDINATOR: another broker coordinates it now",

@@ -35,13 +35,13 @@ def test_what_is_served_is_told_in_the_order_of_keys(client: Client, version: in
     assert ranges[0] == (0, 13), "librdkafka turns compression off without Produce 0"
 
 
-@pytest.mark.parametrize(("version", "told"), [(3, False), (4, True)])
+@pytest.mark.parametrize(("version", "expected"), [(3, False), (4, True)])
 def test_a_feature_that_begins_at_0_is_told_from_version_4_on(
-    client: Client, version: int, told: bool
+    client: Client, version: int, expected: bool
 ) -> None:
     answer = ask(client, version)
     lowest = {each.name: each.min_version for each in answer.supported_features}
-    assert ("transaction.version" in lowest) is told
+    assert ("transaction.version" in lowest) is expected
     assert lowest["metadata.version"] > 0
     finalized = {each.name: each.max_version_level for each in answer.finalized_features}
     assert finalized["transaction.version"] == 2

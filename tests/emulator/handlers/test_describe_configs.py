@@ -69,8 +69,14 @@ def test_every_config_says_what_it_is_for_if_asked(client: Client, kind: int, na
 
 
 def test_a_broker_says_it_of_what_topics_and_groups_take_from_it(client: Client) -> None:
-    told = {c.name for c in ask(client, 4, "1", documentation=True).configs if c.documentation}
-    assert {"log.retention.ms", "message.max.bytes", "group.consumer.session.timeout.ms"} <= told
+    documented = {
+        c.name for c in ask(client, 4, "1", documentation=True).configs if c.documentation
+    }
+    assert {
+        "log.retention.ms",
+        "message.max.bytes",
+        "group.consumer.session.timeout.ms",
+    } <= documented
 
 
 # Topics

@@ -38,9 +38,9 @@ def test_a_transaction_ends_as_told(
     assert x.state.state is OVER[commit]
     assert read(cluster, committed=True) == ([b"v"] if commit else [])
     # Only the second generation is told with which epoch to go on.
-    told = Producer(answer.producer_id, answer.producer_epoch)
+    producer_text = Producer(answer.producer_id, answer.producer_epoch)
     following = Producer(x.producer.producer_id, x.producer.epoch + 1)
-    assert told == (following if version >= 5 else NOBODY)
+    assert producer_text == (following if version >= 5 else NOBODY)
     assert x.state.epoch == (following.epoch if version >= 5 else x.producer.epoch)
 
 

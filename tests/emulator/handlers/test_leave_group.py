@@ -24,8 +24,8 @@ def test_a_member_leaves(client: Client, version: int) -> None:
     member = stable(client)
     answer = client.ask(leave_request(member.member_id), version)
     assert answer.error_code == 0
-    told = [(member.member_id, 0)] if version >= 3 else []
-    assert [(each.member_id, each.error_code) for each in answer.members] == told
+    expected = [(member.member_id, 0)] if version >= 3 else []
+    assert [(each.member_id, each.error_code) for each in answer.members] == expected
     beat = client.ask(heartbeat_request(member), 4)
     assert beat.error_code == Error.UNKNOWN_MEMBER_ID
 

@@ -41,10 +41,10 @@ def listed(client: Client, version: int = 5, **filters: Any) -> list[tuple[str, 
 
 @pytest.mark.parametrize("version", [*first_and_last(ListGroupsRequest), 4])
 def test_each_version_tells_more_of_a_group(client: Client, version: int) -> None:
-    told = 2 if version < 4 else 3 if version < 5 else 4
-    nothing = ("",) * (4 - told)
+    fields = 2 if version < 4 else 3 if version < 5 else 4
+    nothing = ("",) * (4 - fields)
     assert listed(client, version) == [
-        (*each[:told], *nothing) for each in (CLASSIC, CONSUMER, SIMPLE)
+        (*each[:fields], *nothing) for each in (CLASSIC, CONSUMER, SIMPLE)
     ]
 
 

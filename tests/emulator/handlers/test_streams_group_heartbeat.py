@@ -159,10 +159,10 @@ def test_what_keeps_internal_topics_from_being_created_is_told_for_a_while(
         " reached because only 1 broker(s) are registered or some brokers have all their log"
         " directories cordoned."
     )
-    told = [(3, f"{missing}; Creation failed: c ({why}).")]
-    assert statuses(streams_beat(client, epoch=2)) == told
+    statuses_text = [(3, f"{missing}; Creation failed: c ({why}).")]
+    assert statuses(streams_beat(client, epoch=2)) == statuses_text
     cluster.advance(9_999)
-    assert statuses(streams_beat(client, epoch=2)) == told
+    assert statuses(streams_beat(client, epoch=2)) == statuses_text
     cluster.advance(1)
     assert statuses(streams_beat(client, epoch=2)) == [(3, missing)], "it was tried again"
 
@@ -338,9 +338,9 @@ def test_endpoints_tell_who_has_which_partitions(cluster: Cluster, client: Clien
     assert [(each.topic, each.partitions) for each in place.active_partitions] == [("t", [0, 1])]
     assert streams_beat(client, epoch=2).partitions_by_user_endpoint is None
     streams_beat(client, "b", user_endpoint=Request.Endpoint(host="i", port=2))
-    told = streams_beat(client, epoch=2)
-    assert told.endpoint_information_epoch == 1
-    hosts = [each.user_endpoint.host for each in told.partitions_by_user_endpoint or ()]
+    response = streams_beat(client, epoch=2)
+    assert response.endpoint_information_epoch == 1
+    hosts = [each.user_endpoint.host for each in response.partitions_by_user_endpoint or ()]
     assert hosts == ["i", "h"]
     known = streams_beat(client, epoch=2, endpoint_information_epoch=1)
     assert known.partitions_by_user_endpoint is None
@@ -352,8 +352,8 @@ def test_a_new_endpoint_is_told_from_the_next_heartbeat_on(
     """A real broker keeps what it told, until the member's record is written."""
 
     def hosts(epoch: int, **more: Any) -> list[str]:
-        told = streams_beat(client, epoch=epoch, endpoint_information_epoch=9, **more)
-        return [each.user_endpoint.host for each in told.partitions_by_user_endpoint or ()]
+        response = streams_beat(client, epoch=epoch, endpoint_information_epoch=9, **more)
+        return [each.user_endpoint.host for each in response.partitions_by_user_endpoint or ()]
 
     streams_beat(client, user_endpoint=Request.Endpoint(host="old", port=1))
     assert hosts(2) == ["old"]

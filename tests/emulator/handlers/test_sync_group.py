@@ -25,8 +25,8 @@ def test_a_leader_gets_what_it_gives_itself_and_gets_it_again(client: Client, ve
     for assignment in (b"all", b"ignored, for the group is Stable"):
         answer = client.ask(sync_request(member, assignment, version), version)
         assert (answer.error_code, answer.assignment) == (0, b"all")
-        told = ("consumer", "range") if version >= 5 else (None, None)
-        assert (answer.protocol_type, answer.protocol_name) == told
+        expected = ("consumer", "range") if version >= 5 else (None, None)
+        assert (answer.protocol_type, answer.protocol_name) == expected
 
 
 def test_a_follower_waits_for_its_part(cluster: Cluster, client: Client) -> None:

@@ -19,8 +19,8 @@ kafka = Kafka(host, port)
 kafka.produce("orders", ["a", "bb", "ccc"])
 while kafka.latest_offset("orders", 0) < 33:
     time.sleep(0.05)
-told = {"fetched": kafka.fetch("orders", 0), "rest": kafka.fetch("orders", 10)}
-told["offsets"] = [kafka.earliest_offset("orders", 0), kafka.latest_offset("orders", 0)]
+found = {"fetched": kafka.fetch("orders", 0), "rest": kafka.fetch("orders", 10)}
+found["offsets"] = [kafka.earliest_offset("orders", 0), kafka.latest_offset("orders", 0)]
 """
 
 SAMSA = """
@@ -36,11 +36,11 @@ client.multiproduce([("orders", 0, ("two",)), ("other", 0, ("x", "y"))])
 while client.offsets("other", 0, -1, 1) < [20]:
     time.sleep(0.05)
 sets = client.multifetch([("orders", 0, 0, 1000), ("other", 0, 0, 1000)])
-told = {"fetched": [[str(message) for message in each] for each in sets]}
+found = {"fetched": [[str(message) for message in each] for each in sets]}
 consumer = topic.subscribe("group")
-told["consumed"] = [consumer.next_message(5) for _ in range(2)]
+found["consumed"] = [consumer.next_message(5) for _ in range(2)]
 consumer.commit_offsets()
-told["committed"] = zookeeper.get("/consumers/group/offsets/orders/0-0")[0]
+found["committed"] = zookeeper.get("/consumers/group/offsets/orders/0-0")[0]
 consumer.stop_partitions()
 zookeeper.stop()
 """
@@ -78,11 +78,11 @@ def kafka() -> Iterator[Kafka07]:
         yield kafka
 
 
-def _told(kafka: Kafka07, packages: Path, program: str) -> dict[str, object]:
+def _output_of(kafka: Kafka07, packages: Path, program: str) -> dict[str, object]:
     head = f"import json, sys, time\nsys.path.insert(0, {str(packages)!r})\n"
     head += f"host, port, connect = {kafka.host!r}, {kafka.port}, {kafka.zookeeper_connect!r}\n"
     done = subprocess.run(
-        [_python(), "-c", head + program + "print(json.dumps(told))"],
+        [_python(), "-c", head + program + "print(json.dumps(found))"],
         capture_output=True,
         text=True,
         timeout=60,
@@ -94,7 +94,7 @@ def _told(kafka: Kafka07, packages: Path, program: str) -> dict[str, object]:
 
 
 def test_brod_produces_and_fetches(kafka: Kafka07, packages: Path) -> None:
-    assert _told(kafka, packages, BROD) == {
+    assert _output_of(kafka, packages, BROD) == {
         "fetched": [[0, "a"], [10, "bb"], [21, "ccc"]],
         "rest": [[10, "bb"], [21, "ccc"]],
         "offsets": [0, 33],
@@ -105,7 +105,7 @@ def test_brod_produces_and_fetches(kafka: Kafka07, packages: Path) -> None:
 def test_samsa_finds_the_broker_and_its_consumer_keeps_offsets(
     kafka: Kafka07, packages: Path
 ) -> None:
-    assert _told(kafka, packages, SAMSA) == {
+    assert _output_of(kafka, packages, SAMSA) == {
         "fetched": [["one", "two"], ["x", "y"]],
         "consumed": ["one", "two"],
         "committed": "24",

@@ -159,7 +159,7 @@ def test_everything_of_an_image_is_a_change_of_an_empty_one() -> None:
 # Who is told
 
 
-class Told:
+class Recorder:
     """A subscriber that writes down what it was told."""
 
     def __init__(self) -> None:
@@ -170,16 +170,18 @@ class Told:
 
 
 @pytest.fixture
-def told(cluster: Cluster) -> Told:
-    told = Told()
-    cluster.metadata.subscribe(told)
-    told.deltas.clear()
-    return told
+def recorder(cluster: Cluster) -> Recorder:
+    recorder = Recorder()
+    cluster.metadata.subscribe(recorder)
+    recorder.deltas.clear()
+    return recorder
 
 
-def test_a_request_is_one_delta_however_much_it_changes(cluster: Cluster, told: Told) -> None:
+def test_a_request_is_one_delta_however_much_it_changes(
+    cluster: Cluster, recorder: Recorder
+) -> None:
     cluster.topics.add_all([cluster.topics.plan(f"t{number}") for number in range(1000)])
-    (created,) = told.deltas
+    (created,) = recorder.deltas
     assert created == {"created": [cluster.topic(f"t{number}").id for number in range(1000)]}
     client = client_of(cluster)
     names = [f"t{number}" for number in range(1000)]
@@ -190,13 +192,13 @@ def test_a_request_is_one_delta_however_much_it_changes(cluster: Cluster, told: 
     ]
     for number, asked in enumerate(requests, 2):
         assert errors(client, asked) == {0}
-        assert len(told.deltas) == number
+        assert len(recorder.deltas) == number
 
 
-def test_what_changes_nothing_is_told_to_nobody(cluster: Cluster, told: Told) -> None:
+def test_what_changes_nothing_is_told_to_nobody(cluster: Cluster, recorder: Recorder) -> None:
     cluster.topics.create("t", configs={"retention.ms": "5"})
     generation = cluster.topics.generation
-    told.deltas.clear()
+    recorder.deltas.clear()
     client = client_of(cluster)
     for asked in (
         ask.alter((ask.TOPIC, "t", "retention.ms", "5")),
@@ -204,21 +206,21 @@ def test_what_changes_nothing_is_told_to_nobody(cluster: Cluster, told: Told) ->
         ask.quota("u", None),
     ):
         assert errors(client, asked) == {0}
-    assert (told.deltas, cluster.topics.generation) == ([], generation)
+    assert (recorder.deltas, cluster.topics.generation) == ([], generation)
 
 
 def test_a_new_subscriber_is_told_of_everything(cluster: Cluster) -> None:
     made = cluster.topics.create("t")
-    told = Told()
-    cluster.metadata.subscribe(told)
-    (everything,) = told.deltas
+    recorder = Recorder()
+    cluster.metadata.subscribe(recorder)
+    (everything,) = recorder.deltas
     assert everything["created"] == [made.id]
     assert "metadata.version" in everything["features"]  # type: ignore[operator]
 
 
-def test_a_level_of_the_quorum_is_told_too(cluster: Cluster, told: Told) -> None:
+def test_a_level_of_the_quorum_is_told_too(cluster: Cluster, recorder: Recorder) -> None:
     cluster.metadata.append_controls([KRaftVersion(version=0, kraft_version=1)])
-    assert told.deltas == [{"features": ["kraft.version"]}]
+    assert recorder.deltas == [{"features": ["kraft.version"]}]
 
 
 def test_a_subscriber_may_not_append(cluster: Cluster) -> None:
@@ -239,8 +241,8 @@ def test_of_a_change_of_several_batches_those_that_were_written_take_effect() ->
         return log_dir, MetadataLog.open(log_dir, ManualClock(NOW))
 
     _, metadata = opened()
-    told = Told()
-    metadata.subscribe(told)
+    recorder = Recorder()
+    metadata.subscribe(recorder)
     ids = (number.to_bytes(16, "big") for number in count(1))
     disk.fill(after_bytes=800_000)
     with pytest.raises(Refused) as refused:
@@ -248,8 +250,8 @@ def test_of_a_change_of_several_batches_those_that_were_written_take_effect() ->
     assert refused.value.error is Error.KAFKA_STORAGE_ERROR
     in_force = {each.name for each in metadata.image.topics.values()}
     assert len(in_force) in (10_000, 20_000)
-    assert len(told.deltas) == 2
-    assert len(told.deltas[1]["created"]) == len(in_force)  # type: ignore[arg-type]
+    assert len(recorder.deltas) == 2
+    assert len(recorder.deltas[1]["created"]) == len(in_force)  # type: ignore[arg-type]
 
     disk = disk.kill()
     log_dir, again = opened()

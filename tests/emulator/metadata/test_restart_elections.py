@@ -233,7 +233,7 @@ def test_who_fetches_in_an_epoch_of_before_is_told_the_leader() -> None:
     world = World()
     world.cluster.create_topic("t", 1, {})
     world.restart()
-    for version, told in ((15, []), (16, [(1, "localhost", 9092)])):
+    for version, expected in ((15, []), (16, [(1, "localhost", 9092)])):
         answer = world.client.ask(
             fetch_request(
                 asked(current_leader_epoch=0),
@@ -244,8 +244,8 @@ def test_who_fetches_in_an_epoch_of_before_is_told_the_leader() -> None:
         )
         (found,) = answer.responses[0].partitions
         assert found.error_code == 74
-        assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == told
-        leader = (1, 2) if told else (-1, -1)
+        assert [(n.node_id, n.host, n.port) for n in answer.node_endpoints] == expected
+        leader = (1, 2) if expected else (-1, -1)
         assert (found.current_leader.leader_id, found.current_leader.leader_epoch) == leader
 
 

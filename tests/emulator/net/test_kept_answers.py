@@ -161,8 +161,8 @@ def test_who_asks_is_told_and_known_all_the_same(cluster: Cluster, handled: list
     assert client.connection.software == UNKNOWN_SOFTWARE
     client.ask(VERSIONS, 4)
     assert client.connection.software == ClientSoftware("librdkafka", "2.4")
-    told = [event for event in cluster.journal.events() if event.kind == "connected"]
-    assert (told[-1].client, told[-1].details["software"]) == ("another", " (librdkafka 2.4)")
+    events = [event for event in cluster.journal.events() if event.kind == "connected"]
+    assert (events[-1].client, events[-1].details["software"]) == ("another", " (librdkafka 2.4)")
     assert client.connection.client_id == "another"
     assert handled == []
 

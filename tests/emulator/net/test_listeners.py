@@ -38,8 +38,8 @@ def asked(address: str) -> list[list[str]]:
             DescribeClusterRequest(include_cluster_authorized_operations=False), 1
         )
         found: Any = connection.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
-    told = [metadata.brokers, again.brokers, cluster.brokers, found.coordinators]
-    return [[f"{each.host}:{each.port}" for each in brokers] for brokers in told]
+    answers = [metadata.brokers, again.brokers, cluster.brokers, found.coordinators]
+    return [[f"{each.host}:{each.port}" for each in brokers] for brokers in answers]
 
 
 def test_answers_have_the_addresses_of_the_listener_that_was_asked() -> None:

@@ -31,7 +31,7 @@ def kafka() -> Iterator[Emulator]:
         yield kafka
 
 
-def told(record: MetadataRecord) -> str | None:
+def described(record: MetadataRecord) -> str | None:
     """A record of a broker or of a change of a partition; None for another one."""
     match record:
         case RegisterBrokerRecord():
@@ -57,7 +57,7 @@ class Written:
 
     def __call__(self) -> list[str]:
         """In words, and begin again."""
-        found = [told(record) for _, record in records(self._kafka, self._from)]
+        found = [described(record) for _, record in records(self._kafka, self._from)]
         self._from = self._kafka.run(lambda cluster: cluster.metadata.end_offset)
         return [each for each in found if each is not None]
 

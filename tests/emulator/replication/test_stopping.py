@@ -132,7 +132,7 @@ def test_who_waits_there_is_sent_on_or_kept(cluster: Cluster) -> None:
 
 
 def test_what_others_are_told_of_it(cluster: Cluster) -> None:
-    def told(node_id: int) -> tuple[list[int], int, list[int], list[int]]:
+    def metadata_at(node_id: int) -> tuple[list[int], int, list[int], list[int]]:
         wanted = [MetadataRequest.Topic(name="t")]
         answer = Client(cluster, node_id=node_id).ask(MetadataRequest(topics=wanted), 9)
         (part,) = answer.topics[0].partitions
@@ -140,9 +140,9 @@ def test_what_others_are_told_of_it(cluster: Cluster) -> None:
         return brokers, part.leader_id, part.isr_nodes, part.offline_replicas
 
     stop(cluster.replication, 1)
-    assert told(1) == told(2) == ([1, 2, 3], 2, [2, 3], [])
+    assert metadata_at(1) == metadata_at(2) == ([1, 2, 3], 2, [2, 3], [])
     cluster.advance(ANSWERS_MS)
-    assert told(2) == ([2, 3], 2, [2, 3], [1])
+    assert metadata_at(2) == ([2, 3], 2, [2, 3], [1])
 
 
 def test_nobody_waits_for_it_where_nobody_is_connected(cluster: Cluster) -> None:

@@ -68,13 +68,13 @@ def _check(case: Case, answers: list[Any]) -> None:
         assert (bits != 0, refusals) == (case.state == ALLOWED, set())
     elif case.row.name == _IN_A_STATUS and case.missing == case.row.needs[-1]:
         assert "Unauthorized to CREATE" in answers[0].status[-1].status_detail
-    elif case.missing is None or _is_told_of_the_group(case):
+    elif case.missing is None or _learns_of_the_group(case):
         assert not refusals
     else:
         assert refusals == {_OTHER_ERRORS.get(case.row.name, _ERRORS[case.missing.kind])}
 
 
-def _is_told_of_the_group(case: Case) -> bool:
+def _learns_of_the_group(case: Case) -> bool:
     assert case.missing is not None
     return case.row.name in _OF_THE_GROUP and case.missing.kind is Kind.TOPIC
 

@@ -60,7 +60,7 @@ class Known:
 
     written: set[Place] = field(default_factory=set)
     done: set[Place] = field(default_factory=set)
-    told: dict[Place, int] = field(default_factory=dict)
+    deliveries: dict[Place, int] = field(default_factory=dict)
     released: dict[Place, int] = field(default_factory=dict)
     """At which count a release was answered."""
     asked: set[Place] = field(default_factory=set)
@@ -78,16 +78,18 @@ class Known:
     def must_come(self) -> set[Place]:
         """What is delivered again, whatever the crash has undone. What was delivered as often as
         may be is archived when its lock ends, which nobody is told."""
-        at_limit = {place for place, count in self.told.items() if count >= MOST}
+        at_limit = {place for place, count in self.deliveries.items() if count >= MOST}
         return self.written - self.done - self.asked - self.unsure - at_limit
 
     def check(self, place: Place, count: int, context: str) -> None:
         """A delivery after the crash."""
-        told, released = self.told.get(place, 0), self.released.get(place, 0)
+        result, released = self.deliveries.get(place, 0), self.released.get(place, 0)
         assert place not in self.done, f"{context}: {place} was acknowledged, and is delivered"
-        assert count >= told, f"{context}: {place} is delivery {count} after {told}"
+        assert count >= result, f"{context}: {place} is delivery {count} after {result}"
         assert count > released, f"{context}: {place} was released at {released}, and is {count}"
-        assert count <= min(told + 1, MOST), f"{context}: {place} is delivery {count} after {told}"
+        assert count <= min(result + 1, MOST), (
+            f"{context}: {place} is delivery {count} after {result}"
+        )
 
 
 class Held(NamedTuple):
@@ -176,7 +178,7 @@ class History:
                 for place, count in _deliveries(partition):
                     assert place not in self.held
                     self.known.check(place, count, "without a crash")
-                    self.known.told[place] = count
+                    self.known.deliveries[place] = count
                     self.known.unsure.discard(place)
                     self.held[place] = Held(member_id, count, until)
 

@@ -161,11 +161,11 @@ def test_a_state_in_which_nobody_would_run_is_refused(kafka: Emulator) -> None:
     for node_id in (1, 2, 3):
         kafka.brokers[node_id].start()
     kafka.remove_broker(4)
-    told = "no broker runs of those that there are: 1, 2, 3"
-    with pytest.raises(StateError, match=told):
+    message = "no broker runs of those that there are: 1, 2, 3"
+    with pytest.raises(StateError, match=message):
         kafka.restore(state)
     assert (states(kafka), kafka.topics()) == (["up", "up", "up"], ["orders"])
-    with pytest.raises(StateError, match=told):
+    with pytest.raises(StateError, match=message):
         Emulator(CONFIG, brokers=3, clock="manual", state=state).start()
 
 

@@ -137,7 +137,7 @@ _KINDS = {
 }
 
 
-def told(asked: Asked, frames: list[bytes]) -> Iterator[str]:
+def lines_of(asked: Asked, frames: list[bytes]) -> Iterator[str]:
     """What came, as text."""
     for frame in frames[:-1]:
         yield notified(frame)
@@ -211,7 +211,7 @@ def play(seed: int, operations: int, connections: list[Connection]) -> list[str]
         which, asked = drawer.draw()
         found = [
             f"{asked.kind} {asked.body!r}",
-            *told(asked, connections[which].ask(asked, number + 1)),
+            *lines_of(asked, connections[which].ask(asked, number + 1)),
         ]
         for other in connections:
             if other is not connections[which]:

@@ -42,8 +42,8 @@ def test_a_session_expires_by_the_clock_and_its_nodes_go() -> None:
     time.advance(6_000)
     assert one.is_closed
     assert not other.is_closed
-    [told] = other.pending()
-    assert told.endswith(jute.i32(Event.DELETED, 3) + jute.text("/mine"))
+    [event] = other.pending()
+    assert event.endswith(jute.i32(Event.DELETED, 3) + jute.text("/mine"))
     assert "/mine" not in keeper.tree.nodes
 
 

@@ -61,8 +61,8 @@ def test_each_leaves_the_nodes_that_kafka_leaves() -> None:
             ours = nodes_of(zk)
             compared += len(theirs)
             differences += [
-                f"{name}: {path}: {told}, not {theirs.get(path)}"
-                for path, told in changed(_plain(theirs), _plain(ours)).items()
+                f"{name}: {path}: {nodes_of_text}, not {theirs.get(path)}"
+                for path, nodes_of_text in changed(_plain(theirs), _plain(ours)).items()
             ]
         zk.stop()
     assert not differences, f"of {compared} nodes:\n" + "\n".join(differences)

@@ -47,18 +47,18 @@ def _configs(kafka: Emulator, topic: str) -> Mapping[str, str]:
 
 
 def test_topics(kafka: Emulator) -> None:
-    told = _tool(
+    output = _tool(
         *(kafka, TOPICS, "--create", "--topic", "made", "--partitions", "3"),
         *("--replication-factor", "2", "--config", "retention.ms=1000"),
     )
-    assert "Created topic made." in told
+    assert "Created topic made." in output
     assert len(list(kafka.topic("made"))) == 3
     assert _configs(kafka, "made")["retention.ms"] == "1000"
-    told = _tool(kafka, TOPICS, "--alter", "--topic", "made", "--partitions", "5")
-    assert "Adding partitions succeeded!" in told
-    told = _tool(kafka, TOPICS, "--describe", "--topic", "made")
-    assert "PartitionCount: 5\tReplicationFactor: 2\tConfigs: retention.ms=1000" in told
-    assert told.count("Leader: ") == 5
+    output = _tool(kafka, TOPICS, "--alter", "--topic", "made", "--partitions", "5")
+    assert "Adding partitions succeeded!" in output
+    output = _tool(kafka, TOPICS, "--describe", "--topic", "made")
+    assert "PartitionCount: 5\tReplicationFactor: 2\tConfigs: retention.ms=1000" in output
+    assert output.count("Leader: ") == 5
     _tool(kafka, TOPICS, "--delete", "--topic", "made")
     assert "made" not in kafka
     assert "made" not in _tool(kafka, TOPICS, "--list").split()
@@ -76,9 +76,9 @@ def test_configs(kafka: Emulator) -> None:
     image = kafka.run(lambda cluster: cluster.metadata.image)
     assert image.quotas[("user", "bob"),] == {"producer_byte_rate": 1000.0}
     assert [*image.scram["bob"]] == [1]
-    told = _tool(kafka, CONFIGS, "--describe", *user)
-    assert "producer_byte_rate=1000" in told
-    assert "SCRAM-SHA-256=salt=" in told
+    output = _tool(kafka, CONFIGS, "--describe", *user)
+    assert "producer_byte_rate=1000" in output
+    assert "SCRAM-SHA-256=salt=" in output
     _tool(kafka, CONFIGS, "--alter", *user, "--delete-config", "producer_byte_rate,SCRAM-SHA-256")
     image = kafka.run(lambda cluster: cluster.metadata.image)
     assert not image.quotas
@@ -90,10 +90,10 @@ def test_partitions_move_and_leaders_are_elected(kafka: Emulator, tmp_path: Path
     wanted = [{"topic": "moved", "partition": 0, "replicas": [3, 2]}]
     path = tmp_path / "moves.json"
     path.write_text(json.dumps({"version": 1, "partitions": wanted}))
-    told = _tool(kafka, MOVES, "--reassignment-json-file", str(path), "--execute")
-    assert "Successfully started partition reassignment for moved-0" in told
-    told = _tool(kafka, MOVES, "--reassignment-json-file", str(path), "--verify")
-    assert "Reassignment of partition moved-0 is complete." in told
+    output = _tool(kafka, MOVES, "--reassignment-json-file", str(path), "--execute")
+    assert "Successfully started partition reassignment for moved-0" in output
+    output = _tool(kafka, MOVES, "--reassignment-json-file", str(path), "--verify")
+    assert "Reassignment of partition moved-0 is complete." in output
     assert kafka.topic("moved")[0].replicas == [3, 2]
     assert "Successfully started preferred replica election" in _tool(kafka, ELECTIONS)
     assert kafka.topic("moved")[0].leader == 3

@@ -23,7 +23,7 @@ from tests.situations.apps.app import (
     Apps,
     ClientRaised,
     ConsumerApp,
-    NotTold,
+    NoOutcome,
     ProducerApp,
 )
 
@@ -53,7 +53,7 @@ def _run(work: Coroutine[Any, Any, Any], where: str, seconds: float) -> Any:
     except (KafkaError, AssertionError) as error:
         raise ClientRaised(type(error).__name__, where) from None
     except TimeoutError:
-        raise NotTold from None
+        raise NoOutcome from None
 
 
 class Producer(ProducerApp):
@@ -80,7 +80,7 @@ class Producer(ProducerApp):
     def close(self) -> None:
         try:
             _run(self._producer.stop(), "stop()", _CLOSE_S)
-        except (ClientRaised, NotTold):
+        except (ClientRaised, NoOutcome):
             return
 
 
@@ -110,7 +110,7 @@ class Consumer(ConsumerApp):
     def close(self) -> None:
         try:
             _run(self._consumer.stop(), "stop()", _CLOSE_S * 5)
-        except (ClientRaised, NotTold):
+        except (ClientRaised, NoOutcome):
             return
 
 

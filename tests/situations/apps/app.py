@@ -30,7 +30,7 @@ class ClientRaised(Exception):
         self.where = where
 
 
-class NotTold(Exception):
+class NoOutcome(Exception):
     """The time was over, and the application was told nothing: the client still tries."""
 
 
@@ -39,7 +39,7 @@ class ProducerApp(ABC):
 
     @abstractmethod
     def send(self, value: bytes, seconds: float) -> None:
-        """Send one record, and wait until it is acknowledged. Raises ClientRaised, NotTold."""
+        """Send one record, and wait until it is acknowledged. Raises ClientRaised, NoOutcome."""
 
     @abstractmethod
     def begin(self) -> None:
@@ -47,11 +47,11 @@ class ProducerApp(ABC):
 
     @abstractmethod
     def commit(self, seconds: float) -> None:
-        """Commit it. Raises ClientRaised, NotTold."""
+        """Commit it. Raises ClientRaised, NoOutcome."""
 
     @abstractmethod
     def abort(self, seconds: float) -> None:
-        """Abort it. Raises ClientRaised, NotTold."""
+        """Abort it. Raises ClientRaised, NoOutcome."""
 
     @abstractmethod
     def close(self) -> None:
@@ -64,11 +64,11 @@ class ConsumerApp(ABC):
     @abstractmethod
     def poll(self, seconds: float) -> list[bytes]:
         """The next records, BATCH at most; none if there are none so soon. Raises ClientRaised,
-        NotTold."""
+        NoOutcome."""
 
     @abstractmethod
     def commit(self, seconds: float) -> None:
-        """Commit what was read, and wait for the answer. Raises ClientRaised, NotTold."""
+        """Commit what was read, and wait for the answer. Raises ClientRaised, NoOutcome."""
 
     @abstractmethod
     def close(self) -> None:

@@ -21,7 +21,7 @@ from tests.situations.apps.app import (
     Apps,
     ClientRaised,
     ConsumerApp,
-    NotTold,
+    NoOutcome,
     ProducerApp,
 )
 
@@ -56,21 +56,23 @@ class Producer(ProducerApp):
             self._do("init_transactions", _START_S)
 
     def send(self, value: bytes, seconds: float) -> None:
-        told: list[KafkaError | None] = []
+        received: list[KafkaError | None] = []
         try:
-            self._producer.produce(TOPIC, value, on_delivery=lambda error, _: told.append(error))
+            self._producer.produce(
+                TOPIC, value, on_delivery=lambda error, _: received.append(error)
+            )
         except KafkaException as error:
             raise _raised(error.args[0], "produce()") from None
         end = time.monotonic() + seconds
-        while not told:
+        while not received:
             if time.monotonic() > end:
-                raise NotTold
+                raise NoOutcome
             try:
                 self._producer.poll(0.05)
             except KafkaException as error:
                 raise _raised(error.args[0], "poll()") from None
-        if told[0] is not None:
-            raise _raised(told[0], "the delivery callback")
+        if received[0] is not None:
+            raise _raised(received[0], "the delivery callback")
 
     def begin(self) -> None:
         self._do("begin_transaction")
@@ -87,7 +89,7 @@ class Producer(ProducerApp):
         except KafkaException as error:
             found = error.args[0]
             if found.code() == KafkaError._TIMED_OUT and seconds:
-                raise NotTold from None
+                raise NoOutcome from None
             raise _raised(found, f"{verb}()") from None
 
     def close(self) -> None:

@@ -24,7 +24,7 @@ from tests.situations.apps.app import (
     Apps,
     ClientRaised,
     ConsumerApp,
-    NotTold,
+    NoOutcome,
     ProducerApp,
 )
 
@@ -47,7 +47,7 @@ def _do(
     except JavaError as error:
         raise ClientRaised(error.kind, where) from None
     except TimeoutError:
-        raise NotTold from None
+        raise NoOutcome from None
 
 
 class Producer(ProducerApp):
@@ -68,7 +68,7 @@ class Producer(ProducerApp):
             if outcome is not None:
                 break
             if time.monotonic() > end:
-                raise NotTold
+                raise NoOutcome
             time.sleep(0.01)
         if isinstance(outcome[0], str):
             raise ClientRaised(outcome[0], "send().get()")

@@ -21,7 +21,7 @@ from tests.situations.apps.app import (
     Apps,
     ClientRaised,
     ConsumerApp,
-    NotTold,
+    NoOutcome,
     ProducerApp,
 )
 
@@ -41,7 +41,7 @@ def _do(where: str, work: Callable[[], Any], seconds: float = _START_S) -> Any:
     except (KafkaError, AssertionError, ValueError) as error:
         raise ClientRaised(type(error).__name__, where) from None
     except TimeoutError:
-        raise NotTold from None
+        raise NoOutcome from None
 
 
 class Producer(ProducerApp):
@@ -59,7 +59,7 @@ class Producer(ProducerApp):
             future.get(timeout=seconds)
         except KafkaTimeoutError as error:
             if not future.is_done:
-                raise NotTold from None
+                raise NoOutcome from None
             raise ClientRaised(type(error).__name__, "send().get()") from None
         except KafkaError as error:
             raise ClientRaised(type(error).__name__, "send().get()") from None

@@ -248,11 +248,11 @@ def test_a_sync_covers_what_was_written_when_it_began(disk: MemoryDisk) -> None:
 
 
 def test_changes_are_counted_and_told(disk: MemoryDisk) -> None:
-    told: list[str] = []
-    disk.on_change = told.append
+    received: list[str] = []
+    disk.on_change = received.append
     disk.directory(durable=True).write_atomic("f", b"abc")
-    assert told == ["create f.tmp", "write f.tmp 0+3", "sync f.tmp", "rename f.tmp f", "sync"]
-    assert disk.changes == len(told)
+    assert received == ["create f.tmp", "write f.tmp 0+3", "sync f.tmp", "rename f.tmp f", "sync"]
+    assert disk.changes == len(received)
 
 
 def test_a_disk_can_be_looked_at_from_outside(disk: MemoryDisk, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from odradek.storage import Directory, MemoryDisk
 from odradek.storage.disk.directory import Descriptors
 from odradek.storage.disk.watch import Torn, Watch
 
-Told = list[tuple[str, str]]
+Operations = list[tuple[str, str]]
 
 
 @pytest.fixture(params=["directory", "memory"])
@@ -24,8 +24,8 @@ def watched(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Directory, 
 
 def test_each_operation_is_told(watched: tuple[Directory, Watch]) -> None:
     directory, watch = watched
-    told: Told = []
-    watch.observer = lambda operation, path, size: told.append((operation, Path(path).name))
+    operations: Operations = []
+    watch.observer = lambda operation, path, size: operations.append((operation, Path(path).name))
     directory.make()
     file = directory.file("a")
     file.create()
@@ -42,7 +42,7 @@ def test_each_operation_is_told(watched: tuple[Directory, Watch]) -> None:
     directory.remove("b")
     directory.with_own_descriptors().child("c").make()
     directory.remove_directory("c")
-    assert [each for each in told if each != ("list", "t-0")] == [
+    assert [each for each in operations if each != ("list", "t-0")] == [
         ("create", "t-0"),
         ("create", "a"),
         ("write", "a"),
@@ -57,7 +57,7 @@ def test_each_operation_is_told(watched: tuple[Directory, Watch]) -> None:
         ("create", "c"),
         ("delete", "c"),
     ]
-    assert ("list", "t-0") in told
+    assert ("list", "t-0") in operations
 
 
 def test_what_is_raised_is_not_done(watched: tuple[Directory, Watch]) -> None:

@@ -29,7 +29,7 @@ from odradek.wire.records import build_batch, end_transaction_batch
 TOPIC_ID = bytes(range(16))
 CONFIG = LogConfig(segment_bytes=430, index_interval_bytes=0)
 LOG_START = 1
-TOLD = {Error.CORRUPT_MESSAGE, Error.KAFKA_STORAGE_ERROR, Error.OFFSET_OUT_OF_RANGE}
+ANSWERED = {Error.CORRUPT_MESSAGE, Error.KAFKA_STORAGE_ERROR, Error.OFFSET_OUT_OF_RANGE}
 BASE_OFFSET, LEADER_EPOCH = range(8), range(12, 16)
 NO_MARKER = "after a kill"
 MARKER = "after a clean stop"
@@ -130,7 +130,7 @@ def served(log: Log) -> dict[int, bytes]:
         try:
             data = bytes(log.read(offset, 150))
         except Refused as refused:
-            if refused.error not in TOLD:
+            if refused.error not in ANSWERED:
                 raise
             continue
         for at, header in batches(data):
@@ -140,12 +140,12 @@ def served(log: Log) -> dict[int, bytes]:
     return found
 
 
-def told(act: Callable[[], object]) -> None:
+def check_answered(act: Callable[[], object]) -> None:
     """What a client may ask either works or is refused."""
     try:
         act()
     except Refused as refused:
-        if refused.error not in TOLD:
+        if refused.error not in ANSWERED:
             raise
 
 
@@ -169,8 +169,8 @@ def look(disk: MemoryDisk, file: str, must: set[int], moved: int = -1) -> None:
         assert believed(batch) == believed(appended[base if base in appended else moved])
     assert must <= set(found), f"lost: {must - set(found)}"
     for time in (0, 5, 11, 15):
-        told(lambda time=time: log.reader.find_timestamp(time))  # type: ignore[misc]
-    told(lambda: aborted_of(log))
+        check_answered(lambda time=time: log.reader.find_timestamp(time))  # type: ignore[misc]
+    check_answered(lambda: aborted_of(log))
     if must == readable():
         assert producers_of(log) == made().producers
         assert aborted_of(log) == made().aborted

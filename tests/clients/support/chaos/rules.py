@@ -229,8 +229,8 @@ def _doubles(record: GroupRecord) -> Iterator[str]:
     for member in record.members:
         if not member.assignment:
             continue
-        told, _ = read_value(ConsumerProtocolAssignment, member.assignment, newer=True)
-        for row in told.assigned_partitions:
+        decoded, _ = read_value(ConsumerProtocolAssignment, member.assignment, newer=True)
+        for row in decoded.assigned_partitions:
             counted.update((row.topic, partition) for partition in row.partitions)
     for (_, partition), count in counted.items():
         if count > 1:

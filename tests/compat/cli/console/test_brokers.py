@@ -121,15 +121,15 @@ def test_partitions_move(kafka: Emulator, said: Said) -> None:
     ]
     assert "moving: orders-0" in said("brokers")
     assert "orders-0 is being moved to 1,2" in said("brokers lead orders:0 --by 3", status=1)
-    told = said("brokers --timeout 0.2 move orders:0 --to 1,2", status=1)
-    assert "they still move: `odradek brokers partitions --moving` shows which" in told
+    output = said("brokers --timeout 0.2 move orders:0 --to 1,2", status=1)
+    assert "they still move: `odradek brokers partitions --moving` shows which" in output
     assert said("brokers cancel orders") == "cancelled the move of orders-0\n"
     assert said("brokers cancel orders", status=1) == "odradek: nothing of orders moves\n"
     assert orders[0].replicas == [2, 3]
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("brokers lead orders:0 --by 9", "broker 9 has no replica of orders-0, which is on 1,2,3"),
         ("brokers partitions order", "there is no topic order: is orders meant?"),
@@ -137,19 +137,19 @@ def test_partitions_move(kafka: Emulator, said: Said) -> None:
         ("brokers reassign orders:0 --to 9", "moving orders-0: INVALID_REPLICA_ASSIGNMENT"),
     ],
 )
-def test_what_cannot_be_is_said(said: Said, line: str, told: str) -> None:
-    assert told in said(line, status=1)
+def test_what_cannot_be_is_said(said: Said, line: str, expected: str) -> None:
+    assert expected in said(line, status=1)
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("brokers elect", "which? name topics, or --all"),
         ("brokers elect orders --all", "--all is for all topics: name none"),
     ],
 )
-def test_options_that_do_not_go_together(said: Said, line: str, told: str) -> None:
-    assert told in said(line, status=2)
+def test_options_that_do_not_go_together(said: Said, line: str, expected: str) -> None:
+    assert expected in said(line, status=2)
 
 
 def test_an_election_of_all_that_changes_nothing_says_so(said: Said) -> None:
@@ -158,8 +158,8 @@ def test_an_election_of_all_that_changes_nothing_says_so(said: Said) -> None:
 
 def test_a_broker_that_is_not_in_sync_does_not_lead(kafka: Emulator, said: Said) -> None:
     kafka.brokers[3].stop()
-    told = "broker 3 is not in sync, and cannot lead orders-0: 1,2 can"
-    assert told in said("brokers lead orders:0 --by 3", status=1)
+    message = "broker 3 is not in sync, and cannot lead orders-0: 1,2 can"
+    assert message in said("brokers lead orders:0 --by 3", status=1)
 
 
 @pytest.mark.parametrize("given", ["2,2", "", "a", "1,,2"])

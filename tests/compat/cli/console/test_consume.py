@@ -200,14 +200,14 @@ def test_the_metadata_log_is_not_for_clients(said: Said) -> None:
     ],
 )
 def test_conditions(text: str, holds: bool) -> None:
-    told = {
+    value = {
         "city": "Oslo",
         "items": [{"price": 5}, {"price": 3}],
         "a.b": True,
         "nothing": None,
         "zip": "0123",
     }
-    assert condition(text).holds(told) is holds
+    assert condition(text).holds(value) is holds
 
 
 def test_records_by_what_their_json_says(kafka: Emulator, said: Said) -> None:

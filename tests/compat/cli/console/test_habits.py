@@ -102,17 +102,17 @@ def test_every_view_as_json(
 ) -> None:
     monkeypatch.setenv(VARIABLE, kafka.bootstrap_servers)
 
-    def told(line: str) -> list[object]:
+    def objects(line: str) -> list[object]:
         assert main(line.split()) == 0
         return [json.loads(each) for each in capsys.readouterr().out.splitlines()]
 
     kafka.topic("orders").produce("x", partition=1)
     kafka.group("billing").commit({("orders", 1): 0})
     orders = {"topic": "orders", "partitions": 2, "replicas": 1, "offsets": 1}
-    assert told("topics --json") == told("topics list --json") == [orders]
+    assert objects("topics --json") == objects("topics list --json") == [orders]
     main(["configs", kafka.bootstrap_servers, "topic", "orders", "--set", "segment.ms=7000"])
     capsys.readouterr()
-    assert told("topics show orders --json") == [
+    assert objects("topics show orders --json") == [
         {
             "topic": "orders",
             "configs": {"segment.ms": "7000"},
@@ -129,11 +129,11 @@ def test_every_view_as_json(
             ],
         }
     ]
-    assert told("configs topic orders --json") == [
+    assert objects("configs topic orders --json") == [
         {"config": "segment.ms", "value": "7000", "source": "topic"}
     ]
-    assert told("configs group billing --json") == []
-    (listed,) = told("groups ls --json")
+    assert objects("configs group billing --json") == []
+    (listed,) = objects("groups ls --json")
     assert listed == {
         "group": "billing",
         "type": "classic",
@@ -141,7 +141,7 @@ def test_every_view_as_json(
         "members": 0,
         "lag": 1,
     }
-    (shown,) = told("groups describe billing --json")
+    (shown,) = objects("groups describe billing --json")
     assert isinstance(shown, dict)
     assert shown["offsets"] == [
         {

@@ -44,8 +44,8 @@ def produce(
 
 def test_each_line_is_a_record(kafka: Emulator, produce: Produce) -> None:
     before = kafka.now
-    told = produce(lines="one\r\n\ntwo ☕\nlast")
-    assert told == "4 records to orders (2 to orders-0, 2 to orders-1)"
+    output = produce(lines="one\r\n\ntwo ☕\nlast")
+    assert output == "4 records to orders (2 to orders-0, 2 to orders-1)"
     records = kafka.topic("orders").records()
     assert sorted(record.value or b"" for record in records) == [
         b"",
@@ -116,7 +116,7 @@ def test_json_that_a_person_writes(kafka: Emulator, produce: Produce) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         ("nothing", "this is no JSON"),
         ("[1]", "a record is a JSON object, not [1]"),
@@ -128,10 +128,10 @@ def test_json_that_a_person_writes(kafka: Emulator, produce: Produce) -> None:
     ],
 )
 def test_a_wrong_line_is_named_and_those_before_it_are_stored(
-    kafka: Emulator, produce: Produce, line: str, told: str
+    kafka: Emulator, produce: Produce, line: str, expected: str
 ) -> None:
     said = produce("--json", lines=f'{{"value": "good"}}\n{line}\n', status=1).splitlines()
-    assert told in said[-1]
+    assert expected in said[-1]
     if "partition" not in line:
         assert said[-1].startswith("odradek: standard input, line 2: ")
         assert kafka.topic("orders").values() == [b"good"]
@@ -166,8 +166,8 @@ def test_codecs(kafka: Emulator, produce: Produce, codec: str) -> None:
 def test_a_transaction_is_committed_or_nothing_of_it(kafka: Emulator, produce: Produce) -> None:
     produce("--transactional-id", "all", lines="a\nb\n")
     assert set(kafka.topic("orders").values()) == {b"a", b"b"}
-    told = produce("--transactional-id", "all", "-K", ":", lines="k:c\nwrong\n", status=1)
-    assert told.splitlines()[0] == "1 record to orders, aborted (1 to orders-0)"
+    output = produce("--transactional-id", "all", "-K", ":", lines="k:c\nwrong\n", status=1)
+    assert output.splitlines()[0] == "1 record to orders, aborted (1 to orders-0)"
     assert set(kafka.topic("orders").values()) == {b"a", b"b"}
     (transaction,) = kafka.transactions()
     assert transaction.state == "CompleteAbort"
@@ -199,7 +199,7 @@ def test_a_topic_that_does_not_exist_is_made_if_told(kafka: Emulator, produce: P
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (["--generate", "x", "y"], "not a whole number"),
         (["--generate", "1", "{sequence}"], "there is no field {sequence}: seq, int"),
@@ -211,12 +211,12 @@ def test_a_topic_that_does_not_exist_is_made_if_told(kafka: Emulator, produce: P
     ],
 )
 def test_wrong_options_are_refused_before_a_broker_is_asked(
-    arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["produce", "127.0.0.1:1", "orders", *arguments])
     assert ended.value.code == 2
-    assert told in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
 def test_records_are_sent_as_they_come() -> None:

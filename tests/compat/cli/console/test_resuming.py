@@ -22,7 +22,7 @@ LIMIT_S = 60.0
 def lines(count: int) -> list[str]:
     """What `records --json` prints of two partitions, with all that a record may be."""
     odd = [{"name": "h", "value": None}, {"name": "h", "value_base64": "/wA="}, {"name": "h"}]
-    told = [
+    entries = [
         {
             "topic": "orders",
             "partition": number % 2,
@@ -34,7 +34,7 @@ def lines(count: int) -> list[str]:
         }
         for number in range(count)
     ]
-    return [f"{json.dumps(each)}\n" for each in told]
+    return [f"{json.dumps(each)}\n" for each in entries]
 
 
 def started(kafka: Emulator, state: Path, file: Path) -> subprocess.Popen[bytes]:
@@ -104,12 +104,12 @@ def test_an_export_is_imported_again(kafka: Emulator, tmp_path: Path) -> None:
     assert main(["records", address, "orders", "--output", str(again)]) == 0
 
     def content(text: str) -> list[str]:
-        told = map(json.loads, text.splitlines())
+        entries = map(json.loads, text.splitlines())
         # A header without a value is one whose value is null.
         headers = [
             each | {"headers": [{"value": None, **header} if len(header) == 1 else header
                                 for header in each["headers"]]}
-            for each in told
+            for each in entries
         ]  # fmt: skip
         return sorted(json.dumps(each, sort_keys=True) for each in headers)
 

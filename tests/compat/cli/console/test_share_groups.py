@@ -61,10 +61,10 @@ def test_one_with_its_members_and_partitions(shell: Shell, member: Connection) -
 
 def test_as_json(kafka: Emulator, member: Connection, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["groups", kafka.bootstrap_servers, "show", "g", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["group"], told["state"], told["type"]) == ("g", "Stable", "share")
-    assert [each["partitions"] for each in told["members"]] == [{"orders": [0, 1]}]
-    assert told["offsets"][1] == {
+    body = json.loads(capsys.readouterr().out)
+    assert (body["group"], body["state"], body["type"]) == ("g", "Stable", "share")
+    assert [each["partitions"] for each in body["members"]] == [{"orders": [0, 1]}]
+    assert body["offsets"][1] == {
         "topic": "orders",
         "partition": 1,
         "start": 0,

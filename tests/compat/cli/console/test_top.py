@@ -56,8 +56,8 @@ def test_what_is_printed(command: Callable[..., Ended]) -> None:
             ["group", "state", "members", "lag", "out/s", "rebalances"],
             ["billing", "Empty", "0", "1", "0", "0"],
         ]
-        told = command("top", address, "--times", "2", "--every", "0.01", "--json").output
-        looks = [json.loads(line) for line in told.splitlines()]
+        output = command("top", address, "--times", "2", "--every", "0.01", "--json").output
+        looks = [json.loads(line) for line in output.splitlines()]
         assert len(looks) == 2
         assert looks[1]["topics"][0]["records"] == 3
         assert looks[1]["groups"][0]["lag"] == 1

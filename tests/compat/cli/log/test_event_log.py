@@ -83,8 +83,8 @@ def test_what_the_broker_logs_of_itself_is_in_it_whatever_the_level() -> None:
     log.say("what is done")
     log.say("what is wrong", "error")
     log.close()
-    told = [json.loads(line) for line in stream.getvalue().splitlines()]
-    assert [(each["level"], each["message"].splitlines()[0]) for each in told] == [
+    entries = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(each["level"], each["message"].splitlines()[0]) for each in entries] == [
         ("warn", "file-0 is torn"),
         ("warn", "file-1 is torn"),
         ("warn", "file-2 is torn"),
@@ -92,7 +92,7 @@ def test_what_the_broker_logs_of_itself_is_in_it_whatever_the_level() -> None:
         ("error", "what is wrong"),
         ("warn", '2 more like "file-4 is torn"'),
     ]
-    assert told[3]["message"].endswith("ValueError: no such thing\n")
+    assert entries[3]["message"].endswith("ValueError: no such thing\n")
 
 
 def test_a_pipe_that_nobody_reads_delays_nothing() -> None:

@@ -10,7 +10,7 @@ from odradek.emulator.base.event import Event
 from odradek.emulator.base.journal import Journal
 
 
-class Told:
+class RebalanceLog:
     """The lines about a group, without the times that they took."""
 
     def __init__(self) -> None:
@@ -35,61 +35,61 @@ class Told:
 
 
 def test_who_joined_and_left_is_in_the_line_of_the_rebalance() -> None:
-    told = Told()
+    log = RebalanceLog()
     for name in ("a", "b", "c", "d", "e"):
-        told("joined", name)
-    told("left", "z", members=5)
-    told("rebalance begun", reason="a member joined")
-    told("rebalance begun", reason="a member left")
-    told("rebalance finished", generation=7, members=5)
-    assert told.lines == [
+        log("joined", name)
+    log("left", "z", members=5)
+    log("rebalance begun", reason="a member joined")
+    log("rebalance begun", reason="a member left")
+    log("rebalance finished", generation=7, members=5)
+    assert log.lines == [
         "group g rebalanced at once (a, b, c and 2 more joined, z left): generation 7, 5 members"
     ]
 
 
 def test_without_a_member_that_moved_the_reason_is_told() -> None:
-    told = Told()
-    told("rebalance begun", reason="its subscriptions or their topics changed")
-    told("rebalance finished", generation=2, members=1)
-    assert told.lines == [
+    log = RebalanceLog()
+    log("rebalance begun", reason="its subscriptions or their topics changed")
+    log("rebalance finished", generation=2, members=1)
+    assert log.lines == [
         "group g rebalanced at once (its subscriptions or their topics changed): "
         "generation 2, 1 member"
     ]
 
 
 def test_a_member_that_expires_is_told_at_once_and_as_the_reason() -> None:
-    told = Told()
-    told("session timed out", "a", "no heartbeat for 10 s", members=1)
-    told("rebalance begun", reason="a member's session timed out")
-    told("rebalance finished", generation=3, members=1)
-    assert told.lines == [
+    log = RebalanceLog()
+    log("session timed out", "a", "no heartbeat for 10 s", members=1)
+    log("rebalance begun", reason="a member's session timed out")
+    log("rebalance finished", generation=3, members=1)
+    assert log.lines == [
         "a was removed from group g: no heartbeat for 10 s (1 member remaining)",
         "group g rebalanced at once (a timed out): generation 3, 1 member",
     ]
 
 
 def test_a_rebalance_that_does_not_end_is_told_once() -> None:
-    told = Told()
-    told("joined", "a")
-    told("rebalance begun", reason="a member joined")
-    told.wait(LASTS_S - 1)
-    assert told.lines == []
-    told.wait(1)
-    told.wait(60)
-    assert told.lines == ["group g has been rebalancing for 30 s: a joined"]
+    log = RebalanceLog()
+    log("joined", "a")
+    log("rebalance begun", reason="a member joined")
+    log.wait(LASTS_S - 1)
+    assert log.lines == []
+    log.wait(1)
+    log.wait(60)
+    assert log.lines == ["group g has been rebalancing for 30 s: a joined"]
 
 
 def test_members_of_a_group_that_never_rebalances_are_told() -> None:
-    told = Told()
-    told("joined", "a")
-    told("left", "b", members=1)
-    told.wait(NONE_S)
-    told.wait(NONE_S)
-    assert told.lines == ["group g: a joined, b left"]
+    log = RebalanceLog()
+    log("joined", "a")
+    log("left", "b", members=1)
+    log.wait(NONE_S)
+    log.wait(NONE_S)
+    assert log.lines == ["group g: a joined, b left"]
 
 
 def test_a_group_that_everybody_has_left_is_empty() -> None:
-    told = Told()
-    told("left", "a", members=0)
-    told("rebalance begun", reason="a member left")
-    assert told.lines == ["group g is empty: a left"]
+    log = RebalanceLog()
+    log("left", "a", members=0)
+    log("rebalance begun", reason="a member left")
+    assert log.lines == ["group g is empty: a left"]

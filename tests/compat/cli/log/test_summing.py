@@ -27,8 +27,8 @@ class Log:
 
 def test_the_first_ones_are_told_one_by_one_and_the_others_when_they_have_ended() -> None:
     log = Log()
-    told = [log.said(f"g{number % 60}") for number in range(412)]
-    assert [len(each) for each in told] == [1] * ONE_BY_ONE + [0] * (412 - ONE_BY_ONE)
+    lines = [log.said(f"g{number % 60}") for number in range(412)]
+    assert [len(each) for each in lines] == [1] * ONE_BY_ONE + [0] * (412 - ONE_BY_ONE)
     assert log.due(ENDED_S - 1) == []
     assert log.due(1) == ["409 more rebalances, of 60 groups; most: g3 (7), g4 (7), g5 (7)"]
     assert log.due(1) == []
@@ -36,13 +36,13 @@ def test_the_first_ones_are_told_one_by_one_and_the_others_when_they_have_ended(
 
 def test_what_goes_on_is_told_once_a_minute() -> None:
     log = Log()
-    told: list[str] = []
+    lines: list[str] = []
     for _ in range(600):
-        told += log.said("billing")
-        told += log.due(1)
-    told += log.due(2 * PERIOD_S)
-    assert told[:ONE_BY_ONE] == ["billing rebalanced"] * ONE_BY_ONE
-    first, *others = told[ONE_BY_ONE:]
+        lines += log.said("billing")
+        lines += log.due(1)
+    lines += log.due(2 * PERIOD_S)
+    assert lines[:ONE_BY_ONE] == ["billing rebalanced"] * ONE_BY_ONE
+    first, *others = lines[ONE_BY_ONE:]
     assert first == "57 more rebalances in 56.0 s, all of billing"
     assert others == ["60 more rebalances in 59.0 s, all of billing"] * 9
 
@@ -59,11 +59,11 @@ def test_what_was_summed_up_is_told_again_after_a_quiet_minute() -> None:
 
 def test_bursts_within_a_minute_are_one_sum() -> None:
     log = Log()
-    told: list[str] = []
+    lines: list[str] = []
     for _ in range(9):  # one each 6 s: each would end before the next
-        told += log.said("billing")
-        told += log.due(6)
-    assert told[ONE_BY_ONE:] == ["billing rebalanced"]
+        lines += log.said("billing")
+        lines += log.due(6)
+    assert lines[ONE_BY_ONE:] == ["billing rebalanced"]
     assert log.due(PERIOD_S) == ["5 more rebalances in 24.0 s, all of billing"]
 
 

@@ -84,23 +84,23 @@ class Watched:
 
     def __init__(self, kafka: Emulator, file: Path, settings: Settings) -> None:
         self.settings: Callable[[], Settings] = lambda: settings
-        self.told: list[str] = []
+        self.lines: list[str] = []
         self.file = file
         self._edits = 0
         self.watch = Watch(kafka, settings, lambda: self.settings(), self.tell, every_s=0.01)
 
     def tell(self, line: str, level: str) -> None:
         assert (level == "error") == ("is not used" in line)
-        self.told.append(line)
+        self.lines.append(line)
 
     def becomes(self, settings: Callable[[], Settings]) -> str:
         """Change the file; return what was told."""
         self.settings = settings
         self._edits += 1
-        before = len(self.told)
+        before = len(self.lines)
         os.utime(self.file, (self._edits, self._edits))
-        until(lambda: len(self.told) > before)
-        return self.told[-1].removeprefix(f"{self.file} was changed")
+        until(lambda: len(self.lines) > before)
+        return self.lines[-1].removeprefix(f"{self.file} was changed")
 
 
 def test_a_file_that_changes_is_applied_and_a_wrong_one_is_not(tmp_path: Path) -> None:
@@ -154,10 +154,10 @@ def test_a_file_that_is_gone_or_half_written_changes_nothing(tmp_path: Path, is_
             if is_gone:
                 watched.settings = wrong
                 file.unlink()
-                until(lambda: bool(watched.told))
+                until(lambda: bool(watched.lines))
             else:
                 watched.becomes(wrong)
-            assert watched.told[-1].endswith("is not used: No such file or directory")
+            assert watched.lines[-1].endswith("is not used: No such file or directory")
             assert kafka.topics() == ["t"]
         finally:
             watched.watch.close()

@@ -109,9 +109,9 @@ def test_the_command(command: Callable[..., Ended]) -> None:
             f"{address} is well: 1 broker, 1 topic, 3 partitions\n",
             "",
         )
-        told = json.loads(command("health", address, "--json").output)
-        assert told["healthy"]
-        assert (told["partitions"], told["under_replicated"], told["controller"]) == (3, 0, 1)
+        body = json.loads(command("health", address, "--json").output)
+        assert body["healthy"]
+        assert (body["partitions"], body["under_replicated"], body["controller"]) == (3, 0, 1)
     ended = command("health", address, "--wait", "0.3")
     assert (ended.status, ended.output) == (1, "")
     assert ended.errors.startswith(f"odradek: no broker at {address}")

@@ -100,10 +100,10 @@ def seen(address: str, topic: str) -> dict[int, list[Record]]:
     """What a read_committed consumer sees of each partition."""
     found: dict[int, list[Record]] = {}
     with Cluster(address) as cluster:
-        (told,) = find_topics(cluster, [topic])
-        firsts = offsets(cluster, told.places, EARLIEST)
-        ends = offsets(cluster, told.places, LATEST, committed=True)
-        for place in told.places:
+        (found_text,) = find_topics(cluster, [topic])
+        firsts = offsets(cluster, found_text.places, EARLIEST)
+        ends = offsets(cluster, found_text.places, LATEST, committed=True)
+        for place in found_text.places:
             records = found.setdefault(place[1], [])
             for fetched in fetch(cluster, place, firsts[place], ends[place]):
                 for piece in pieces(fetched, firsts[place], committed=True):
@@ -115,10 +115,10 @@ def seen(address: str, topic: str) -> dict[int, list[Record]]:
 def bounds(address: str, topic: str) -> list[tuple[int, int]]:
     """First and next offset of each partition."""
     with Cluster(address) as cluster:
-        (told,) = find_topics(cluster, [topic])
-        firsts = offsets(cluster, told.places, EARLIEST)
-        ends = offsets(cluster, told.places, LATEST)
-        return [(firsts[place], ends[place]) for place in told.places]
+        (found,) = find_topics(cluster, [topic])
+        firsts = offsets(cluster, found.places, EARLIEST)
+        ends = offsets(cluster, found.places, LATEST)
+        return [(firsts[place], ends[place]) for place in found.places]
 
 
 def mirror(capsys: Any, source: str, target: str, *more: str, status: int = 0) -> dict[str, Any]:

@@ -40,12 +40,12 @@ def test_a_directory_is_the_same_to_both(
         ("audit", [data]),
         ("profile", [data / "t"]),
     ):
-        told = []
+        received = []
         for engine in ("arrow", "spark"):
             arguments = [command, *map(str, places), "--json", "--engine", engine]
-            told.append((main(arguments), *capsys.readouterr()))
-        assert told[0] == told[1], command
-        assert told[0][0] == expected[command], (command, told[0])
-        if told[0][0] == 2:
-            assert told[0][2].startswith(f"odradek: {data / 't-0'}"), told[0]
-            assert told[0][2].count("\n") == 1
+            received.append((main(arguments), *capsys.readouterr()))
+        assert received[0] == received[1], command
+        assert received[0][0] == expected[command], (command, received[0])
+        if received[0][0] == 2:
+            assert received[0][2].startswith(f"odradek: {data / 't-0'}"), received[0]
+            assert received[0][2].count("\n") == 1

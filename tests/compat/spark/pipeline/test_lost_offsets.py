@@ -163,8 +163,8 @@ def test_a_data_frame_fails_for_what_is_lost(
     options = {"skipDamage": "true", "damageReport": str(report), "failOnDataLoss": "false"}
     assert len(read(data, **options)) == END - len(lost)
     if damage not in (lose_partition, lose_newest, BY_NAME["log start past the end"]):
-        told = [each for file in report.iterdir() for each in json.loads(file.read_text())]
-        assert any(said in each["what"] for each in told)
+        body = [each for file in report.iterdir() for each in json.loads(file.read_text())]
+        assert any(said in each["what"] for each in body)
 
 
 def test_a_wrong_checksum_is_a_column_where_it_is_wanted(data: Path) -> None:

@@ -60,17 +60,17 @@ def spoilt(data: bytes, chance: random.Random) -> bytes:
 
 def everything(segment: Segment) -> list[tuple[int, bytes | None]]:
     """Offset and value of what reading on after damage gives, without what is marked as wrong."""
-    told: list[Damaged] = []
+    damages: list[Damaged] = []
     rows = []
-    for batch in read_segment(segment, EVERYTHING, limit=LIMIT, on_damage=told.append):
+    for batch in read_segment(segment, EVERYTHING, limit=LIMIT, on_damage=damages.append):
         batch.validate(full=True)
         columns = batch.column("offset"), batch.column("value"), batch.column("crcOk")
         for offset, value, crc_ok in zip(*(each.to_pylist() for each in columns), strict=True):
             if crc_ok:
                 rows.append((offset, value))
-    ends = [damage.position for damage in told]
-    assert ends == sorted(ends), "told in order"
-    assert len(set(ends)) == len(ends), "told once"
+    ends = [damage.position for damage in damages]
+    assert ends == sorted(ends), "in order"
+    assert len(set(ends)) == len(ends), "once"
     return rows
 
 
@@ -110,9 +110,9 @@ def strictly(segment: Segment) -> None:
 @given(st.binary(max_size=400))
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_of_a_fetch_are_read_or_damaged(data: bytes) -> None:
-    told: list[Damaged] = []
-    list(read_bytes(data, "t", 0, EVERYTHING, limit=LIMIT, on_damage=told.append))
-    assert all(0 <= damaged.position < len(data) for damaged in told)
+    damages: list[Damaged] = []
+    list(read_bytes(data, "t", 0, EVERYTHING, limit=LIMIT, on_damage=damages.append))
+    assert all(0 <= damaged.position < len(data) for damaged in damages)
 
 
 @pytest.mark.parametrize("topic", ["mixed", "wrapped-1", "holes"])

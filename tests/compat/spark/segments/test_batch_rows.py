@@ -119,10 +119,10 @@ def test_where_no_batch_is_reading_fails_or_goes_on_behind(tmp_path: Path) -> No
     segments = placed(tmp_path, {0: first + b"\7" * 99 + second, 6: numbered(6, 1)})
     with pytest.raises(Damaged, match=f"byte {len(first)}, offset 3"):
         rows(segments)
-    told: list[Damaged] = []
-    found = rows(segments, on_damage=told.append)
+    damages: list[Damaged] = []
+    found = rows(segments, on_damage=damages.append)
     assert [row["baseOffset"] for row in found] == [0, 3, 6]
-    assert [each.position for each in told] == [len(first)]
+    assert [each.position for each in damages] == [len(first)]
 
 
 def test_offsets_out_of_order_are_damage(tmp_path: Path) -> None:

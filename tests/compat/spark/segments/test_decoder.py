@@ -211,13 +211,13 @@ def test_reading_goes_on_after_damage(tmp_path: Path) -> None:
     bad[4] = flipped(good[4], 10)  # in the length
     bad[7] = flipped(good[7], 6)  # in the offset
     (segment,) = placed(tmp_path, {0: b"".join(bad)})
-    told: list[Damaged] = []
-    found = read([segment], Wanted(columns=("offset",)), on_damage=told.append)
+    damages: list[Damaged] = []
+    found = read([segment], Wanted(columns=("offset",)), on_damage=damages.append)
     assert column(found, "offset") == [*range(6), *range(9, 12), *range(15, 21), *range(24, 30)]
-    assert [(each.position, each.offset) for each in told] == [
+    assert [(each.position, each.offset) for each in damages] == [
         (len(b"".join(good[:number])), 3 * number) for number in (2, 4, 7)
     ]
-    found = read([segment], Wanted(columns=("offset", "crcOk")), on_damage=told.append)
+    found = read([segment], Wanted(columns=("offset", "crcOk")), on_damage=damages.append)
     assert [n for n, ok in zip(*found.to_pydict().values(), strict=True) if not ok] == [6, 7, 8]
 
 
@@ -233,9 +233,9 @@ def test_a_torn_end_is_damage_after_a_clean_stop(tmp_path: Path) -> None:
 def test_zeros_after_the_last_batch_are_a_torn_end(tmp_path: Path) -> None:
     (segment,) = placed(tmp_path, {0: numbered(0, 3) + bytes(500)})
     assert offsets([segment]) == [0, 1, 2]
-    told: list[Damaged] = []
-    assert offsets([segment], on_damage=told.append) == [0, 1, 2]
-    assert [each.position for each in told] == [len(numbered(0, 3))]
+    damages: list[Damaged] = []
+    assert offsets([segment], on_damage=damages.append) == [0, 1, 2]
+    assert [each.position for each in damages] == [len(numbered(0, 3))]
 
 
 def test_a_batch_must_not_decompress_to_more_than_the_limit(tmp_path: Path) -> None:

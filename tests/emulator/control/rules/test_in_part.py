@@ -92,7 +92,9 @@ def a_request(request: type[Request], version: int, role: str) -> Any:
     return made
 
 
-def told(answer: Response, version: int, own: dict[str, Any]) -> list[tuple[dict[str, Any], int]]:
+def parts_of(
+    answer: Response, version: int, own: dict[str, Any]
+) -> list[tuple[dict[str, Any], int]]:
     """What each smallest part of an answer is about, and its error or that of what is around it."""
     found: list[tuple[dict[str, Any], int]] = []
 
@@ -133,16 +135,16 @@ def test_what_is_meant_fails_and_the_rest_is_served(
     after = list(entries(rest, version, name_of))
     assert after == [each for each in before if each[role] != value]
     if request_class is CreateAclsRequest:  # answered in order, without names
-        assert [error == FAILED for _, error in told(answer, version, own)] == [True, False]
+        assert [error == FAILED for _, error in parts_of(answer, version, own)] == [True, False]
         return
-    errors, as_ever = told(answer, version, own), told(usual, version, own)
+    errors, as_ever = parts_of(answer, version, own), parts_of(usual, version, own)
     assert {error for about, error in errors if about.get(role) == value} == {FAILED}
     assert others(errors, role, value) == others(as_ever, role, value)
 
 
-def others(told: list[tuple[dict[str, Any], int]], role: str, value: Any) -> list[str]:
+def others(parts_of: list[tuple[dict[str, Any], int]], role: str, value: Any) -> list[str]:
     """What is said of other entries, in any order."""
-    return sorted(repr(each) for each in told if each[0].get(role, value) != value)
+    return sorted(repr(each) for each in parts_of if each[0].get(role, value) != value)
 
 
 # By example
@@ -254,7 +256,7 @@ def test_steps_before_the_rules_see_the_whole_request(cluster: Cluster, client: 
         def after(self, call: Call, request: Request, response: Response | None) -> None:
             assert isinstance(request, ProduceRequest)
             assert response is not None
-            seen.append((len(list(entries(request, 9, name_of))), len(told(response, 9, {}))))
+            seen.append((len(list(entries(request, 9, name_of))), len(parts_of(response, 9, {}))))
 
     cluster.chain.append(Outer())
     Ruled(cluster).on("Produce", partition=1).fail(Error.NOT_LEADER_OR_FOLLOWER)
@@ -300,7 +302,7 @@ def test_of_a_transaction_all_partitions_are_added_or_none(
     (answer,) = RawClient(cluster).ask(request, version)
     found = {
         (about.get(TRANSACTIONAL_ID, "x"), about["topic"], about["partition"]): error
-        for about, error in told(answer, version, {})
+        for about, error in parts_of(answer, version, {})
     }
     expected = {
         ("x", "t", 0): Error.OPERATION_NOT_ATTEMPTED,

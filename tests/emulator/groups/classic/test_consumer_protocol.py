@@ -29,14 +29,14 @@ def view_of(*names: str) -> TopicsView:
 
 def test_a_classic_subscription_is_read_with_what_its_member_has() -> None:
     part = ConsumerProtocolSubscription.OwnedPartition
-    told = ConsumerProtocolSubscription(
+    decoded = ConsumerProtocolSubscription(
         topics=["t", "none"],
         user_data=b"x",
         owned_partitions=[part(topic="t", partitions=[1]), part(topic="none", partitions=[0])],
         rack_id="r",
     )
     view = view_of("t")
-    read = read_subscription(keyed(told, 3), view)
+    read = read_subscription(keyed(decoded, 3), view)
     assert (read.version, read.names, read.rack_id) == (3, {"t", "none"}, "r")
     assert read.owned == {b"t".ljust(16, b"\0"): [1]}
     for junk in (b"", b"\0\1\0\0", b"\xff\xff"):
@@ -55,6 +55,6 @@ def test_an_assignment_is_written_in_the_members_version_and_read_back() -> None
 
 
 def test_an_assignors_own_data_cannot_be_kept() -> None:
-    told = ConsumerProtocolAssignment(assigned_partitions=[], user_data=b"x")
+    decoded = ConsumerProtocolAssignment(assigned_partitions=[], user_data=b"x")
     with pytest.raises(UnknownAssignor):
-        read_assignment(keyed(told, 1), view_of())
+        read_assignment(keyed(decoded, 1), view_of())

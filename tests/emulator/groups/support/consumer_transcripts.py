@@ -112,8 +112,8 @@ class ConsumerStage(Stage):
             self.note(f"{name}: {refusal.error.name}")
 
     def do_carol(self, *names: str) -> None:
-        told = ConsumerProtocolSubscription(topics=list(names), user_data=None)
-        protocols = (("range", keyed(told, 1)),)
+        decoded = ConsumerProtocolSubscription(topics=list(names), user_data=None)
+        protocols = (("range", keyed(decoded, 1)),)
         self.world.ask_join("carol", "carol", version=3, member_id="carol", protocols=protocols)
 
     def written(self, record: Record) -> str:

@@ -59,7 +59,7 @@ class Stage:
                 self.ids[name] = answer.member_id
             if answer.error_code == Error.NONE:
                 self.generations[name] = answer.generation_id
-        self.note(f"{name}: {told(answer)}")
+        self.note(f"{name}: {line_of(answer)}")
 
     def play(self, command: str) -> list[str]:
         self.lines = []
@@ -197,7 +197,7 @@ def partition(text: str) -> tuple[str, int]:
     return topic, int(number)
 
 
-def told(answer: Answer) -> str:
+def line_of(answer: Answer) -> str:
     error = Error(answer.error_code)
     if isinstance(answer, LeaveGroupResponse):
         left = (

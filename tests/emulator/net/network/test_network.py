@@ -385,6 +385,6 @@ def test_a_client_that_meets_it_again_and_again_is_told_of_once(kafka: Emulator)
                 client.send()
                 assert client.is_reset()
     assert reset.hits == 20
-    (told,) = [each for each in kafka.events if each.kind == "network"]
-    assert told.count == 20
-    assert told.sentence.startswith("test met kafka.network.reset(client_id='test') 20 times in ")
+    (events,) = [each for each in kafka.events if each.kind == "network"]
+    assert events.count == 20
+    assert events.sentence.startswith("test met kafka.network.reset(client_id='test') 20 times in ")

@@ -59,7 +59,7 @@ class Reading:
 
     def do_read(self, node_id: str, *words: str) -> list[str]:
         request, version = self._fetch(_options(words))
-        return [_told("read", self._ground.ask(int(node_id), request, version))]
+        return [_line("read", self._ground.ask(int(node_id), request, version))]
 
     def do_park(self, node_id: str, *words: str) -> list[str]:
         request, version = self._fetch({"wait": str(_WAIT_MS), **_options(words)})
@@ -68,7 +68,7 @@ class Reading:
 
     def do_parked(self) -> list[str]:
         found = self._parked()
-        return [f"parked: {found}" if isinstance(found, str) else _told("parked", found)]
+        return [f"parked: {found}" if isinstance(found, str) else _line("parked", found)]
 
     def _fetch(self, options: Options) -> tuple[FetchRequest, int]:
         version = int(options.get("version", "12"))
@@ -132,7 +132,7 @@ def _options(words: tuple[str, ...]) -> Options:
     return dict(word.split("=") for word in words)
 
 
-def _told(what: str, answer: FetchResponse) -> str:
+def _line(what: str, answer: FetchResponse) -> str:
     (topic,) = answer.responses
     (found,) = topic.partitions
     headers = [header for _, header in batches(bytes(found.records or b""))]

@@ -83,8 +83,8 @@ class Stage(Reading, Transacting):
     def play(self, command: str, expected: str) -> list[str]:
         """Carry out a command; return what was answered, and the state after it."""
         verb, *words = command.split()
-        told: list[str] = getattr(self, f"do_{verb}")(*words)
-        return [*told, self._ground.settled(self.state, expected)]
+        lines: list[str] = getattr(self, f"do_{verb}")(*words)
+        return [*lines, self._ground.settled(self.state, expected)]
 
     def state(self) -> str:
         """The partition, as a broker that runs tells of it."""
@@ -146,7 +146,7 @@ class Stage(Reading, Transacting):
             configs=texts,
         )
         (answer,) = self._any(CreateTopicsRequest(topics=[topic]), 5).topics
-        return _told("created", answer.error_code)
+        return _lines("created", answer.error_code)
 
     def do_produce(self, count: str, *words: str) -> list[str]:
         options = dict(word.split("=") for word in words)
@@ -159,10 +159,10 @@ class Stage(Reading, Transacting):
         leader = self._leader()
         at = leader if leader in self._ground.running() else self._ground.running()[0]
         found = self._ground.ask(at, request, 10).responses[0].partition_responses[0]
-        told = f"produced: {Error(found.error_code).name} at {found.base_offset}"
+        line = f"produced: {Error(found.error_code).name} at {found.base_offset}"
         if found.current_leader.leader_epoch >= 0:
-            told += f", {found.current_leader.leader_id}/{found.current_leader.leader_epoch} leads"
-        return [told]
+            line += f", {found.current_leader.leader_id}/{found.current_leader.leader_epoch} leads"
+        return [line]
 
     def _leader(self) -> int:
         return int(self.state().partition("/")[0])
@@ -172,7 +172,7 @@ class Stage(Reading, Transacting):
         number = ["preferred", "unclean"].index(kind)
         request = ElectLeadersRequest(election_type=number, topic_partitions=[topic])
         found = self._any(request, 2).replica_election_results[0].partition_result[0]
-        return _told("elected", found.error_code)
+        return _lines("elected", found.error_code)
 
     def do_move(self, replicas: str) -> list[str]:
         return self._move(_numbers(replicas))
@@ -186,7 +186,7 @@ class Stage(Reading, Transacting):
             name=self._topic, partitions=[made.Partition(partition_index=0, replicas=replicas)]
         )
         answer = self._any(AlterPartitionReassignmentsRequest(topics=[topic]), 0)
-        return _told("moved", answer.responses[0].partitions[0].error_code)
+        return _lines("moved", answer.responses[0].partitions[0].error_code)
 
     def do_config(self, given: str) -> list[str]:
         name, _, value = given.partition("=")
@@ -196,7 +196,7 @@ class Stage(Reading, Transacting):
         (answer,) = self._any(
             IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1
         ).responses
-        return _told("altered", answer.error_code)
+        return _lines("altered", answer.error_code)
 
     def do_lag(self, node_id: str, *words: str) -> list[str]:
         options = dict(word.split("=") for word in words)
@@ -240,7 +240,7 @@ def _numbers(text: str) -> list[int]:
     return [int(each) for each in text.split(",")]
 
 
-def _told(what: str, error: int) -> list[str]:
+def _lines(what: str, error: int) -> list[str]:
     return [f"{what}: {Error(error).name}"]
 
 

@@ -44,8 +44,8 @@ class Transacting:
         raise NotImplementedError
 
     def do_send(self, *sequences: str) -> list[str]:
-        told = [self._send(int(each), None) for each in sequences]
-        return [f"sent: {', '.join(told)}"]
+        lines = [self._send(int(each), None) for each in sequences]
+        return [f"sent: {', '.join(lines)}"]
 
     def do_append(self) -> list[str]:
         self._sequence += 1

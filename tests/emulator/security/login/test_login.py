@@ -91,7 +91,7 @@ def authenticate(
     return step, answer
 
 
-def told(login: Login, token: bytes) -> str:
+def message_of(login: Login, token: bytes) -> str:
     step, answer = authenticate(login, token)
     assert step.closes
     assert step.is_delayed
@@ -203,7 +203,7 @@ def test_another_request_in_the_middle_is_answered_with_its_own_error() -> None:
 def test_plain_says_what_is_wrong_as_kafka_does(token: bytes, message: str) -> None:
     login = Login(Broker())
     handshake(login)
-    assert told(login, token) == message
+    assert message_of(login, token) == message
 
 
 class Client:
@@ -271,7 +271,7 @@ def test_scram_proves_both_ways(
 def test_scram_refuses_a_bad_first_message(first: str) -> None:
     login = Login(Broker())
     handshake(login, "SCRAM-SHA-256")
-    assert told(login, first.encode()) == generic("SCRAM-SHA-256")
+    assert message_of(login, first.encode()) == generic("SCRAM-SHA-256")
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_scram_refuses_a_bad_proof(
     handshake(login, mechanism)
     _, answer = authenticate(login, f"n,,{first}".encode())
     final = Client(mechanism, password).final(first, answer.auth_bytes, end)
-    assert told(login, final.replace(old, new, 1)) == generic(mechanism)
+    assert message_of(login, final.replace(old, new, 1)) == generic(mechanism)
 
 
 # Sessions that end
@@ -345,7 +345,7 @@ def test_nobody_becomes_another_user() -> None:
     login = session()
     handshake(login)
     message = "Cannot change principals during re-authentication from User.alice: User.a,b=c"
-    assert told(login, b"\0a,b=c\0comma") == message
+    assert message_of(login, b"\0a,b=c\0comma") == message
 
 
 def test_a_login_anew_is_by_the_same_mechanism() -> None:

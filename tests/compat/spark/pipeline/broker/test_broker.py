@@ -106,15 +106,15 @@ def test_internal_topics_are_named(kafka: Emulator, cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         ("order", r"there is no topic order at [\d.:]+: did you mean orders\?"),
         ("x*", r"no topic matches 'x\*' at [\d.:]+, which has orders"),
         ("zzz", r"there is no topic zzz at [\d.:]+, which has orders"),
     ],
 )
-def test_a_topic_that_is_not_there(cluster: Cluster, asked: str, told: str) -> None:
-    with pytest.raises(BrokerError, match=told):
+def test_a_topic_that_is_not_there(cluster: Cluster, asked: str, expected: str) -> None:
+    with pytest.raises(BrokerError, match=expected):
         find_topics(cluster, [asked])
 
 

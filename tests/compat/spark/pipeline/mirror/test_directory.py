@@ -89,11 +89,11 @@ def test_what_is_refused_leaves_no_directory(
 ) -> None:
     create_topic(writer.cluster, "orders", 1)
     target = tmp_path / "copy"
-    told = mirror(capsys, ours.bootstrap_servers, str(target), *options("order"), status=2)
-    assert "there is no topic order at" in told["error"]
+    report = mirror(capsys, ours.bootstrap_servers, str(target), *options("order"), status=2)
+    assert "there is no topic order at" in report["error"]
     assert not target.exists()
-    told = mirror(capsys, str(tmp_path), ours.bootstrap_servers, *options("orders"), status=2)
-    assert "is a directory: a mirror reads from a broker" in told["error"]
+    report = mirror(capsys, str(tmp_path), ours.bootstrap_servers, *options("orders"), status=2)
+    assert "is a directory: a mirror reads from a broker" in report["error"]
 
 
 @pytest.mark.real

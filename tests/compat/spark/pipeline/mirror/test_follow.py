@@ -61,8 +61,8 @@ def following(
 def same(source: str, target: str, topic: str) -> bool:
     """Whether the target has what the source has; False, too, while the topic is not there."""
     with Cluster(target) as cluster:
-        (told,) = cluster.brokers.topics([topic])
-        if told.error_code or any(part.leader_id < 0 for part in told.partitions):
+        (found,) = cluster.brokers.topics([topic])
+        if found.error_code or any(part.leader_id < 0 for part in found.partitions):
             return False
     return bounds(target, topic) == bounds(source, topic) and seen(target, topic) == seen(
         source, topic
@@ -147,8 +147,8 @@ def test_killed_and_started_again(
         time.sleep(1.5)  # at any moment
         writer.write((f"new{run}", 0), b"a")
         process.send_signal(signal.SIGKILL)
-        _, told = process.communicate()
-        assert process.returncode == -signal.SIGKILL, told
+        _, output = process.communicate()
+        assert process.returncode == -signal.SIGKILL, output
     assert subprocess.run([*command[:-1]], capture_output=True, check=False).returncode == 0
     topics = ("orders", "new0", "new1")
     if kind == "cluster":

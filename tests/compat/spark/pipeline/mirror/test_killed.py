@@ -52,8 +52,8 @@ def kill_some(
             time.sleep(0.002)
         early += process.poll() is None
         process.kill()
-        _, told = process.communicate()
-        assert process.returncode in (0, -signal.SIGKILL), told
+        _, output = process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL), output
     return early
 
 
@@ -123,8 +123,8 @@ def test_following_takes_up_what_is_new_until_it_is_interrupted(
         until(lambda: bool(cluster.brokers.topics([f"{name}.b"])[0].partitions))
         until(lambda: end(cluster, (f"{name}.b", 0)) == 1)
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=60)
-    assert process.returncode == 0, told
+    out, output = process.communicate(timeout=60)
+    assert process.returncode == 0, output
     assert b'"records": 3' in out
     for topic in (f"{name}.a", f"{name}.b"):
         assert seen(target, topic) == seen(source, topic)

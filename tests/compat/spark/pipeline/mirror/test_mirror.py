@@ -162,8 +162,8 @@ def test_more_to_fill_than_allowed(
 ) -> None:
     fill(writer, "orders")
     addresses = ours.bootstrap_servers, our_target.bootstrap_servers
-    told = mirror(capsys, *addresses, *options("orders", "--fill-limit", "2"), status=2)["error"]
-    assert "orders-0: 6 offsets without records are to be filled, and --fill-limit is 2" in told
+    error = mirror(capsys, *addresses, *options("orders", "--fill-limit", "2"), status=2)["error"]
+    assert "orders-0: 6 offsets without records are to be filled, and --fill-limit is 2" in error
 
 
 def test_a_target_that_is_no_mirror(
@@ -174,14 +174,14 @@ def test_a_target_that_is_no_mirror(
     create_topic(other.cluster, "orders", 1)
     other.write(("orders", 0), b"something else")
     addresses = ours.bootstrap_servers, our_target.bootstrap_servers
-    told = mirror(capsys, *addresses, *options("orders"), status=2)["error"]
-    assert "orders-0: the target has another record than the source before offset 1" in told
-    told = mirror(capsys, *addresses, *options("orders", "--offsets", "ignore"), status=2)["error"]
-    assert "orders-0 of the target has records, but nothing tells up to where" in told
+    error = mirror(capsys, *addresses, *options("orders"), status=2)["error"]
+    assert "orders-0: the target has another record than the source before offset 1" in error
+    error = mirror(capsys, *addresses, *options("orders", "--offsets", "ignore"), status=2)["error"]
+    assert "orders-0 of the target has records, but nothing tells up to where" in error
     for _ in range(30):
         other.write(("orders", 0), b"more")
-    told = mirror(capsys, *addresses, *options("orders"), status=2)["error"]
-    assert "orders-0: the target ends at 31, the source at 18: was the topic deleted" in told
+    error = mirror(capsys, *addresses, *options("orders"), status=2)["error"]
+    assert "orders-0: the target ends at 31, the source at 18: was the topic deleted" in error
     other.close()
 
 
@@ -189,7 +189,7 @@ def test_arguments_that_do_not_go_together(
     ours: Emulator, our_target: Emulator, capsys: pytest.CaptureFixture[str]
 ) -> None:
     one, other = ours.bootstrap_servers, our_target.bootstrap_servers
-    for target, more, told in (
+    for target, more, expected in (
         (one, (), f"{one} and {one} are the same cluster"),
         (f"{other}/t", (), "a topic keeps its name, so give HOST:PORT alone"),
         (other, ("--groups", "*", "--offsets", "ignore"), "--groups needs the offsets"),
@@ -200,7 +200,7 @@ def test_arguments_that_do_not_go_together(
         (other, ("--engine", "spark", "--follow"), "one process writes, with --follow"),
         ("./d", ("--engine", "spark"), "one process writes, with a directory"),
     ):
-        assert told in mirror(capsys, one, target, *options("*", *more), status=2)["error"]
+        assert expected in mirror(capsys, one, target, *options("*", *more), status=2)["error"]
 
 
 def test_partitions_that_are_added(

@@ -47,18 +47,18 @@ def found(
     *batches: Buffer, position: int = 0, committed: bool = True, aborted: Aborted = ()
 ) -> list[tuple[int, list[bytes | None]]]:
     """Offset and values of each piece."""
-    told = []
+    received = []
     for piece in pieces(fetched_of(batches, aborted), position, committed=committed):
         records = read_records(piece.batch)
         assert (len(records), piece.after) == (piece.count, piece.offset + piece.count)
         assert read_header(piece.batch).count == piece.count
-        told.append((piece.offset, [each.value for each in records]))
-    return told
+        received.append((piece.offset, [each.value for each in records]))
+    return received
 
 
 def records_in(*batches: Buffer) -> list[Record]:
-    told = pieces(fetched_of(batches), 0, committed=True)
-    return [record for each in told for record in read_records(each.batch)]
+    result = pieces(fetched_of(batches), 0, committed=True)
+    return [record for each in result for record in read_records(each.batch)]
 
 
 def test_whole_batches_are_passed_on_as_bytes() -> None:

@@ -60,15 +60,15 @@ def test_both_engines_send_the_same(
     masks = ("--mask-keys", "--mask-value", "who", "--secret", str(tmp_path / "secret"))
     more = ("--partitions", "key", *masks, "--shift", "3600", "--where", "n=[0-5]$")
     changes = more if how == "changed" else ()
-    told = [
+    report = [
         replay(place, f"{target}/{name}", *MAX, "--engine", name, *changes)
         for name in ("arrow", "spark")
     ]
-    assert [each.pop("engine") for each in told] == ["arrow", "spark"]
-    assert [each.pop("bytes") > 0 for each in told] == [True, True]
-    assert told[0] == told[1]
+    assert [each.pop("engine") for each in report] == ["arrow", "spark"]
+    assert [each.pop("bytes") > 0 for each in report] == [True, True]
+    assert report[0] == report[1]
     by_arrow, by_spark = (contents(seen(target, name)) for name in ("arrow", "spark"))
-    assert sum(map(len, by_spark.values())) == told[0]["records"] > 0
+    assert sum(map(len, by_spark.values())) == report[0]["records"] > 0
     if how == "plain":
         assert by_spark == by_arrow == contents(seen(source.partition("/")[0], "orders"))
     else:  # partitions of the source come into one of the target in any order
@@ -114,9 +114,9 @@ def test_a_replay_that_was_cut_short_goes_on_where_each_task_was(
     with monkeypatch.context() as failure:
         failure.setattr(Producer, "send", failing)
         assert "killed" in replay(source, target, *MAX, status=2)["error"]
-    told = replay(source, target, *MAX, status=2)["error"]
-    assert "--resume goes on with it" in told
-    assert "(at least 40 records were sent already: a new run would send them again)" in told
+    report = replay(source, target, *MAX, status=2)["error"]
+    assert "--resume goes on with it" in report
+    assert "(at least 40 records were sent already: a new run would send them again)" in report
     assert [len(each) for each in seen(target, "orders").values()] == [40, 21, 0]
     monkeypatch.setattr(on_spark, "STREAM_ROWS", 11)
     assert replay(source, target, *MAX, "--resume")["records"] == 120
@@ -141,5 +141,5 @@ def test_what_goes_on_has_the_engine_that_it_began_with(
 
 
 def test_a_pace_is_kept_by_one_process(source: str, target: str, replay: Any) -> None:
-    told = replay(source, target, "--engine", "spark", status=2)["error"]
-    assert "--engine spark needs --speed max: one process keeps the pace" in told
+    report = replay(source, target, "--engine", "spark", status=2)["error"]
+    assert "--engine spark needs --speed max: one process keeps the pace" in report

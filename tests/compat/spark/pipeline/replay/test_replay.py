@@ -183,8 +183,8 @@ def test_by_key(writer: Writer, target: str, replay: Any, kafka: Emulator) -> No
     source = f"{kafka.bootstrap_servers}/orders"
     with Cluster(target) as cluster:
         create_topic(cluster, "one", 1)
-    told = replay(source, f"{target}/one", "--speed", "max", status=2)["error"]
-    assert "topic one has 1 partitions, and there are records of partition 1" in told
+    report = replay(source, f"{target}/one", "--speed", "max", status=2)["error"]
+    assert "topic one has 1 partitions, and there are records of partition 1" in report
     more = ("--speed", "max", "--partitions", "key")
     assert replay(source, f"{target}/one", *more)["records"] == 6
     assert len(seen(target, "one")[0]) == 6
@@ -197,23 +197,23 @@ def test_a_refused_replay_leaves_nothing_that_locks_the_right_one_out(
     file.write_text('{"a": 1}\n')
     before = set(tmp_path.rglob("*"))
     for wrong in ("no.such=1", "retention.ms=x"):
-        told = replay(str(file), target, "--topic-config", wrong, status=2)["error"]
-        assert "topic rows cannot be created: INVALID_CONFIG" in told
+        report = replay(str(file), target, "--topic-config", wrong, status=2)["error"]
+        assert "topic rows cannot be created: INVALID_CONFIG" in report
     assert set(tmp_path.rglob("*")) == before
     assert replay(str(file), target)["records"] == 1
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("--mask-keys",), "masks are made with a secret"),
         (("--key", "("), "is no regular expression"),
     ],
 )
 def test_what_is_refused(
-    target: str, replay: Any, arguments: tuple[str, ...], told: str, tmp_path: Path
+    target: str, replay: Any, arguments: tuple[str, ...], expected: str, tmp_path: Path
 ) -> None:
-    assert told in replay(str(tmp_path), target, *arguments, status=2)["error"]
+    assert expected in replay(str(tmp_path), target, *arguments, status=2)["error"]
     assert "is not of the form HOST:PORT" in replay("x", "nowhere", status=2)["error"]
 
 
@@ -254,8 +254,8 @@ def test_interrupted_and_resumed(
         while end(cluster, ("orders", 0)) < 5:
             time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    out, told = process.communicate(timeout=60)
-    assert process.returncode == 130, told
+    out, output = process.communicate(timeout=60)
+    assert process.returncode == 130, output
     found = json.loads(out)
     assert not found["done"]
     assert found["stopped_at"]["orders-0"]["offset"] == len(seen(target, "orders")[0])
@@ -315,8 +315,8 @@ def test_killed_and_resumed(
                 time.sleep(0.001)
             early += process.poll() is None
             process.kill()
-            _, told = process.communicate()
-            assert process.returncode == -signal.SIGKILL, told
+            _, output = process.communicate()
+            assert process.returncode == -signal.SIGKILL, output
     assert early > 0
     assert replay(place, any_target, "--resume", "--speed", "max")["records"] == 8_000
     ours, theirs = seen(any_target, "orders"), seen(kafka.bootstrap_servers, "orders")

@@ -22,7 +22,7 @@ def kafka(cluster: Cluster) -> Ruled:
     return Ruled(cluster)
 
 
-def told(kafka: Ruled) -> str:
+def report(kafka: Ruled) -> str:
     with pytest.raises(NeverMatched) as raised:
         kafka.check_faults()
     kafka.check_faults()  # each is told once
@@ -32,7 +32,7 @@ def told(kafka: Ruled) -> str:
 def test_nothing_has_come(kafka: Ruled) -> None:
     kafka.on("Produce").drop_reply()
     text = "kafka.on('Produce').drop_reply() never took effect.\n  There was no Produce request"
-    assert told(kafka) == f"{text}, nor any other."
+    assert report(kafka) == f"{text}, nor any other."
 
 
 def test_requests_of_other_apis(kafka: Ruled, client: Client) -> None:
@@ -40,7 +40,7 @@ def test_requests_of_other_apis(kafka: Ruled, client: Client) -> None:
     client.ask(BEAT, 4)
     client.ask(MetadataRequest(topics=[]), 12)
     client.ask(BEAT, 4)
-    assert told(kafka).splitlines()[1:] == [
+    assert report(kafka).splitlines()[1:] == [
         "  There was no Produce request; there were Heartbeat (2), Metadata (1)."
     ]
 
@@ -49,7 +49,7 @@ def test_the_nearest_of_the_same_api(kafka: Ruled, client: Client) -> None:
     kafka.on("Produce", topic="order", partition=1, client_id="test").drop_reply()
     for topic, partition in (("t", 0), ("t", 1), ("t", 1)):
         client.ask(produce_all((topic, partition, batch(b"a"))), 9)
-    assert told(kafka).splitlines()[1:] == [
+    assert report(kafka).splitlines()[1:] == [
         "  There were 3 other Produce requests; the nearest:",
         "    topic is 't' (2 times)",
         "    topic is 't', partition is 0",
@@ -60,13 +60,13 @@ def test_matched_and_not_counted(kafka: Ruled, client: Client) -> None:
     kafka.on("Heartbeat").after(5).drop_reply()
     for _ in range(2):
         client.ask(BEAT, 4)
-    assert told(kafka).splitlines()[1:] == ["  It matched 2 requests, but counted none of them."]
+    assert report(kafka).splitlines()[1:] == ["  It matched 2 requests, but counted none of them."]
 
 
 def test_what_has_no_answer(kafka: Ruled, client: Client) -> None:
     kafka.on("Produce").drop_reply()
     client.send(produce_all(("t", 0, batch(b"a")), acks=0), 9)
-    assert told(kafka).splitlines()[1:] == [
+    assert report(kafka).splitlines()[1:] == [
         "  It matched 1 request, without an answer that it could do something to."
     ]
 
@@ -76,7 +76,7 @@ def test_another_rule_came_first(kafka: Ruled, client: Client) -> None:
     kafka.on("Heartbeat", group="g").fail(Error.UNKNOWN_MEMBER_ID)
     kafka.on("Heartbeat", group="other").optional().drop_reply()
     client.ask(BEAT, 4)
-    assert told(kafka).splitlines() == [
+    assert report(kafka).splitlines() == [
         "kafka.on('Heartbeat', group='g').fail(Error.UNKNOWN_MEMBER_ID) never took effect.",
         "  There was 1 other Heartbeat request; the nearest:",
         "    kafka.on('Heartbeat', group='g').fail(Error.NOT_COORDINATOR) came first",
@@ -86,13 +86,13 @@ def test_another_rule_came_first(kafka: Ruled, client: Client) -> None:
 def test_a_version_without_a_place(kafka: Ruled, client: Client) -> None:
     kafka.on("Heartbeat").throttle(5)
     client.ask(BEAT, 0)
-    assert told(kafka).splitlines()[2:] == ["    v0 has no throttle_time_ms"]
+    assert report(kafka).splitlines()[2:] == ["    v0 has no throttle_time_ms"]
 
 
 def test_a_request_that_asks_for_nothing_by_name(kafka: Ruled, client: Client) -> None:
     kafka.on("Metadata").fail(Error.LEADER_NOT_AVAILABLE)
     client.ask(MetadataRequest(topics=None), 12)
-    assert told(kafka).splitlines()[2:] == [
+    assert report(kafka).splitlines()[2:] == [
         "    it asks for nothing by name, and v12 has no other place for an error"
     ]
 
@@ -145,7 +145,7 @@ def test_none_of_the_rules_of_one_situation(kafka: Ruled, client: Client) -> Non
     ]
     for each in rules:
         each._fault.together = tuple(other._fault for other in rules)
-    assert told(kafka).splitlines() == [
+    assert report(kafka).splitlines() == [
         "away never took effect.",
         "  There was no Heartbeat request, nor any other.",
         "  Nor was there a request of JoinGroup, SyncGroup.",
@@ -153,7 +153,7 @@ def test_none_of_the_rules_of_one_situation(kafka: Ruled, client: Client) -> Non
     for each in rules:
         each._fault.is_checked = False
     client.ask(BEAT, 4)
-    assert told(kafka).splitlines() == [
+    assert report(kafka).splitlines() == [
         "away never took effect.",
         "  There was 1 other Heartbeat request; the nearest:",
         "    group is 'g'",
