@@ -62,15 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 130
 
 
-def _replays_requests(given: Sequence[str]) -> int | None:
+def _replays_requests(arguments: Sequence[str]) -> int | None:
     """Replay a journal of requests, if that is what is asked; None if it is not."""
-    if any(each.split("=")[0] == "--to" for each in given):
+    if any(each.split("=")[0] == "--to" for each in arguments):
         from .cli.replay import main as replay_main
 
-        return replay_main(given)
+        return replay_main(arguments)
     from ..emulator.control.traffic.files import is_journal
 
-    journal = next(filter(is_journal, given), None)
+    journal = next(filter(is_journal, arguments), None)
     if journal is None:
         return None
     from .cli.console.output import fail
@@ -91,16 +91,16 @@ def _missing() -> list[str]:
     return [name for name in NEEDED if find_spec(name) is None]
 
 
-def _run(verb: str, given: list[str]) -> int:
+def _run(verb: str, arguments: list[str]) -> int:
     if missing := _missing():
         from .cli.console.output import fail
 
         names = " and ".join(missing)
         return fail(f"{verb} needs {names}: pip install 'odradek[pipeline]'", 2)
-    return _ran(verb, import_module(f".spark.pipeline.{verb}", __package__), ["", *given])
+    return _ran(verb, import_module(f".spark.pipeline.{verb}", __package__), ["", *arguments])
 
 
-def _ran(verb: str, module: ModuleType, given: list[str]) -> int:
+def _ran(verb: str, module: ModuleType, arguments: list[str]) -> int:
     from .cli.main import Parser
 
     parser = Parser(
@@ -109,7 +109,7 @@ def _ran(verb: str, module: ModuleType, given: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     module.add_arguments(parser)
-    status: int = module.run(parser.parse(given[1:]))
+    status: int = module.run(parser.parse(arguments[1:]))
     return status
 
 

@@ -113,9 +113,9 @@ class Job:
         self._ask()
         return self._checked()
 
-    def _command(self, given: list[str]) -> list[str]:
-        words = [filled(each, self._words) for each in given]
-        return [words[0], *JAVA_OPTIONS, *words[1:]] if given[0] == "{java}" else words
+    def _command(self, arguments: list[str]) -> list[str]:
+        words = [filled(each, self._words) for each in arguments]
+        return [words[0], *JAVA_OPTIONS, *words[1:]] if arguments[0] == "{java}" else words
 
     def _write_files(self) -> None:
         for each in self._application.folder.iterdir():

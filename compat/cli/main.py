@@ -49,21 +49,21 @@ def main(
         return 130
 
 
-def _run(given: list[str], others: Mapping[str, str], complete: Complete) -> int:
+def _run(arguments: list[str], others: Mapping[str, str], complete: Complete) -> int:
     unclear = ""
-    if given and given[0] not in _VERBS:
+    if arguments and arguments[0] not in _VERBS:
         from .console.habits import view_named, with_address
         from .console.scripts import Unclear
 
-        if view_named(given[0]) in VIEWS:
+        if view_named(arguments[0]) in VIEWS:
             try:
-                given = with_address(given)
+                arguments = with_address(arguments)
             except Unclear as error:
-                given[0], unclear = view_named(given[0]), str(error)
-    parser, commands = _parsers(given[0] if given else "", others)
+                arguments[0], unclear = view_named(arguments[0]), str(error)
+    parser, commands = _parsers(arguments[0] if arguments else "", others)
     if unclear:
-        commands[given[0]].error(unclear)
-    options, more = parser.parse_known_args(given)
+        commands[arguments[0]].error(unclear)
+    options, more = parser.parse_known_args(arguments)
     # argparse takes names of files only where no option stands before them.
     if more and hasattr(options, "files") and all(map(_is_file, more)):
         options.files += more
@@ -77,7 +77,7 @@ def _run(given: list[str], others: Mapping[str, str], complete: Complete) -> int
             configure(commands["serve"], options)
         except SettingsError as error:
             commands["serve"].error(str(error))
-        options = parser.parse_args(given)
+        options = parser.parse_args(arguments)
     if options.command in VIEWS:
         return run_view(options)
     more_of: dict[str, Any] = {
@@ -154,22 +154,22 @@ class Parser(argparse.ArgumentParser):
         usage = formatter.format_help().strip()
         self.exit(2, f"{usage} [OPTIONS], or --help\n{self.prog}: error: {message}\n")
 
-    def parse(self, given: Sequence[str]) -> argparse.Namespace:
-        options, more = self.parse_known_args(given)
+    def parse(self, arguments: Sequence[str]) -> argparse.Namespace:
+        options, more = self.parse_known_args(arguments)
         if more:
             _refuse(self, more)
         return options
 
-    def _not_there(self, message: str, given: str, names: list[str]) -> str:
-        if near := nearest(given, names, 1):
+    def _not_there(self, message: str, text: str, names: list[str]) -> str:
+        if near := nearest(text, names, 1):
             message = f"{message}; is {near[0]} meant?"
         if len(names) <= _NAMED_MOST:
             return message
         what = message.partition(": ")[0].removeprefix("argument ").lower()
         if near:
-            return f"there is no {what} {given!r}; is {near[0]} meant?"
-        three = ", ".join(nearest(given, names, 3, far=True))
-        return f"there is no {what} {given!r}; the nearest are {three}"
+            return f"there is no {what} {text!r}; is {near[0]} meant?"
+        three = ", ".join(nearest(text, names, 3, far=True))
+        return f"there is no {what} {text!r}; the nearest are {three}"
 
 
 class _Version(argparse.Action):

@@ -36,7 +36,7 @@ _TIMEOUT_S = 30.0
 _METADATA = 12
 
 
-def main(given: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Run the command with the arguments after `replay`; return the exit status."""
     from .main import Parser
 
@@ -68,7 +68,7 @@ def main(given: Sequence[str]) -> int:
         help=f"how long an answer may take ({_TIMEOUT_S:g})",
     )
     add_choice(parser)
-    return run_replay(parser.parse(given))
+    return run_replay(parser.parse(arguments))
 
 
 def run_replay(options: argparse.Namespace) -> int:

@@ -118,7 +118,7 @@ Local = Callable[[int, str, int], Address]
 
 
 @dataclass(slots=True)
-class _Asked:
+class _Pending:
     header: RequestHeader
     frame: bytes
     body: int
@@ -155,9 +155,9 @@ class ProxiedConnection:
         self._client = client
         self._broker = broker
         self._local = local
-        self._asked: dict[int, _Asked] = {}
+        self._pending: dict[int, _Pending] = {}
         # The request that is passing the steps.
-        self._passing: _Asked | None = None
+        self._passing: _Pending | None = None
         self._has_passed = asyncio.Event()
         self._muted_until = 0.0
         client.is_over = self.close
@@ -250,19 +250,19 @@ class ProxiedConnection:
                 self._behind.traffic.end(exchange, MALFORMED)
             await self._send(self._broker, frame)
             return
-        asked = _Asked(header, frame, body, exchange, _decoded(header, frame, body))
-        self._meet(asked)
-        if asked.request is not None:
+        pending = _Pending(header, frame, body, exchange, _decoded(header, frame, body))
+        self._meet(pending)
+        if pending.request is not None:
             route = self._behind.chain.route(header.api_key)
             route.requests += 1
             if route.steps:
-                await self._pass_steps(asked, asked.request, route.steps)
+                await self._pass_steps(pending, pending.request, route.steps)
                 return
-        self._asked[header.correlation_id] = asked
+        self._pending[header.correlation_id] = pending
         await self._send(self._broker, frame)
 
-    def _meet(self, asked: _Asked) -> None:
-        header, request = asked.header, asked.request
+    def _meet(self, pending: _Pending) -> None:
+        header, request = pending.header, pending.request
         if header.api_key == API_VERSIONS and header.api_version >= _SOFTWARE_SINCE:
             name = getattr(request, "client_software_name", "")
             if name:
@@ -271,30 +271,30 @@ class ProxiedConnection:
         self._behind.tracker.met(self, header.client_id)
         self._client.who, self._client.name = header.client_id, self.name
 
-    async def _pass_steps(self, asked: _Asked, request: Request, steps: Sequence[Step]) -> None:
+    async def _pass_steps(self, pending: _Pending, request: Request, steps: Sequence[Step]) -> None:
         """Let a request pass the steps, and wait for its end."""
-        header = asked.header
-        asked.encoded = request.encode(header.api_version)
+        header = pending.header
+        pending.encoded = request.encode(header.api_version)
         call = Call(self, *header[:3], header.client_id, self._behind.clock.now())
-        call.frame = asked.frame
-        call.notes = None if asked.exchange is None else asked.exchange.notes
-        asked.call = call
-        self._passing = asked
+        call.frame = pending.frame
+        call.notes = None if pending.exchange is None else pending.exchange.notes
+        pending.call = call
+        self._passing = pending
         self._has_passed.clear()
 
         def forward(instead: Request | None = None) -> Sentinel:
-            return self._forward(asked, instead or request)
+            return self._forward(pending, instead or request)
 
         call.passage = InterceptedCall(steps, call, request, forward)
         call.passage.go_on()
         await self._has_passed.wait()
 
-    def _forward(self, asked: _Asked, request: Request) -> Sentinel:
+    def _forward(self, pending: _Pending, request: Request) -> Sentinel:
         """At the end of the chain: the broker is asked."""
-        body = request.encode(asked.header.api_version)
-        changed = body != asked.encoded
-        frame = asked.frame[: asked.body] + body if changed else asked.frame
-        self._asked[asked.header.correlation_id] = asked
+        body = request.encode(pending.header.api_version)
+        changed = body != pending.encoded
+        frame = pending.frame[: pending.body] + body if changed else pending.frame
+        self._pending[pending.header.correlation_id] = pending
         self._broker.write(len(frame).to_bytes(4, "big") + frame)
         if isinstance(request, ProduceRequest) and not request.acks:
             return NOTHING_SENT
@@ -303,42 +303,42 @@ class ProxiedConnection:
     # Answers
 
     async def _take_answer(self, frame: bytes) -> None:
-        asked = self._answered(int.from_bytes(frame[:4], "big", signed=True))
-        if asked is None:  # to a request that nobody could read
+        pending = self._answered(int.from_bytes(frame[:4], "big", signed=True))
+        if pending is None:  # to a request that nobody could read
             await self._send(self._client, frame)
             return
-        response = _answer(asked, frame)
+        response = _answer(pending, frame)
         if response is not None:
             self._behind.topics.learn(response)
-            if isinstance(response, FetchResponse) and isinstance(asked.request, FetchRequest):
+            if isinstance(response, FetchResponse) and isinstance(pending.request, FetchRequest):
                 sessions = self._behind.brokers[self.node_id].fetch_sessions
-                sessions.learn(asked.request, response)
-            if asked.header.api_key in APIS and self._put_addresses(response):
-                frame = _encoded(frame, asked, response)
-        if asked.call is None:
-            self._tell(asked, response)
-            self._end(asked, frame)
+                sessions.learn(pending.request, response)
+            if pending.header.api_key in APIS and self._put_addresses(response):
+                frame = _encoded(frame, pending, response)
+        if pending.call is None:
+            self._tell(pending, response)
+            self._end(pending, frame)
             await self._send(self._client, frame)
         elif response is None:
-            assert asked.call.passage is not None
-            asked.call.passage.lost()
-            self._finish(asked, frame)
+            assert pending.call.passage is not None
+            pending.call.passage.lost()
+            self._finish(pending, frame)
         else:
-            asked.answer, asked.answer_frame = response, frame
-            asked.answer_encoded = response.encode(_version(asked, frame))
-            asked.call.answer(response)
+            pending.answer, pending.answer_frame = response, frame
+            pending.answer_encoded = response.encode(_version(pending, frame))
+            pending.call.answer(response)
 
-    def _answered(self, correlation_id: int) -> _Asked | None:
+    def _answered(self, correlation_id: int) -> _Pending | None:
         """The request that is answered; those before it that are not had no answer to get."""
-        if correlation_id not in self._asked:
+        if correlation_id not in self._pending:
             return None
         while True:
-            first = next(iter(self._asked))
-            asked = self._asked.pop(first)
+            first = next(iter(self._pending))
+            pending = self._pending.pop(first)
             if first == correlation_id:
-                return asked
-            if asked.call is None and asked.exchange is not None:
-                self._behind.traffic.end(asked.exchange, NO_REPLY)
+                return pending
+            if pending.call is None and pending.exchange is not None:
+                self._behind.traffic.end(pending.exchange, NO_REPLY)
 
     def _put_addresses(self, response: Response) -> bool:
         """Put the proxy's addresses into an answer; whether there were any."""
@@ -350,36 +350,36 @@ class ProxiedConnection:
 
     def answer(self, call: Call, response: Response | None) -> None:
         """Called at the end of the steps: send this to the client."""
-        asked = self._passing
-        if asked is None or asked.call is not call:
+        pending = self._passing
+        if pending is None or pending.call is not call:
             return
         if response is None:
-            self._asked.pop(asked.header.correlation_id, None)
-            self._finish(asked, None)
+            self._pending.pop(pending.header.correlation_id, None)
+            self._finish(pending, None)
             return
         version = call.version
-        if response is asked.answer:
-            version = _version(asked, asked.answer_frame)
-            if response.encode(version) == asked.answer_encoded:
-                self._finish(asked, asked.answer_frame)
+        if response is pending.answer:
+            version = _version(pending, pending.answer_frame)
+            if response.encode(version) == pending.answer_encoded:
+                self._finish(pending, pending.answer_frame)
                 return
         call.version = version
-        self._tell(asked, response)
+        self._tell(pending, response)
         sent = cast("list[Buffer]", call.encode(response))
-        self._finish(asked, b"".join(sent)[SIZE.size :])
+        self._finish(pending, b"".join(sent)[SIZE.size :])
 
-    def _finish(self, asked: _Asked, frame: bytes | None) -> None:
+    def _finish(self, pending: _Pending, frame: bytes | None) -> None:
         self._passing = None
-        self._end(asked, frame)
+        self._end(pending, frame)
         if frame is not None and self.is_open:
-            self._write(asked, len(frame).to_bytes(4, "big") + frame)
+            self._write(pending, len(frame).to_bytes(4, "big") + frame)
         self._has_passed.set()
 
-    def _write(self, asked: _Asked, sent: bytes) -> None:
+    def _write(self, pending: _Pending, sent: bytes) -> None:
         """Send the frame of an answer, or what steps make of it. If one of them cuts something off,
         the connection is closed."""
         is_cut = False
-        passage = asked.call.passage if asked.call is not None else None
+        passage = pending.call.passage if pending.call is not None else None
         for change in passage.frames if passage is not None else ():
             before, sent = len(sent), change(sent)
             is_cut = is_cut or len(sent) < before
@@ -387,20 +387,20 @@ class ProxiedConnection:
         if is_cut:
             self.close()
 
-    def _end(self, asked: _Asked, frame: bytes | None) -> None:
-        if asked.exchange is None:
+    def _end(self, pending: _Pending, frame: bytes | None) -> None:
+        if pending.exchange is None:
             return
         if frame is None:
-            self._behind.traffic.end(asked.exchange, NO_REPLY if self.is_open else CLOSED)
+            self._behind.traffic.end(pending.exchange, NO_REPLY if self.is_open else CLOSED)
         else:
-            self._behind.traffic.answered(asked.exchange, [frame])
+            self._behind.traffic.answered(pending.exchange, [frame])
 
-    def _tell(self, asked: _Asked, response: Response | None) -> None:
-        if asked.request is None or response is None or not self._behind.journal.is_on:
+    def _tell(self, pending: _Pending, response: Response | None) -> None:
+        if pending.request is None or response is None or not self._behind.journal.is_on:
             return
-        header = asked.header
-        call = asked.call or Call(self, *header[:3], header.client_id, self._behind.clock.now())
-        self._behind.tracker.answered(call, asked.request, response)
+        header = pending.header
+        call = pending.call or Call(self, *header[:3], header.client_id, self._behind.clock.now())
+        self._behind.tracker.answered(call, pending.request, response)
 
     def mute(self, milliseconds: int) -> None:
         """Pass nothing more to the broker before so much time has passed."""
@@ -428,9 +428,9 @@ class ProxiedConnection:
             passing.call.passage.lost()
             if passing.exchange is not None:
                 self._behind.traffic.end(passing.exchange, CLOSED)
-        for asked in self._asked.values():
-            if asked is not passing and asked.exchange is not None:
-                self._behind.traffic.end(asked.exchange, CLOSED)
+        for pending in self._pending.values():
+            if pending is not passing and pending.exchange is not None:
+                self._behind.traffic.end(pending.exchange, CLOSED)
         self._has_passed.set()
         for writer in (self._client, self._broker):
             with suppress(OSError, RuntimeError):
@@ -449,27 +449,27 @@ def _decoded(header: RequestHeader, frame: bytes, body: int) -> Any:
         return None
 
 
-def _version(asked: _Asked, frame: Buffer) -> int:
+def _version(pending: _Pending, frame: Buffer) -> int:
     """That of an answer: 0 if a version of ApiVersions is refused (KIP-511)."""
-    if asked.header.api_key != API_VERSIONS:
-        return asked.header.api_version
+    if pending.header.api_key != API_VERSIONS:
+        return pending.header.api_version
     is_refused = int.from_bytes(frame[4:6], "big") == Error.UNSUPPORTED_VERSION
-    return _OLDEST if is_refused else asked.header.api_version
+    return _OLDEST if is_refused else pending.header.api_version
 
 
-def _answer(asked: _Asked, frame: bytes) -> Response | None:
-    if asked.header.api_key not in API_MODULES:
+def _answer(pending: _Pending, frame: bytes) -> Response | None:
+    if pending.header.api_key not in API_MODULES:
         return None
-    version = _version(asked, frame)
+    version = _version(pending, frame)
     try:
-        _, pos = read_response_header(frame, asked.header.api_key, version)
-        return response_class(asked.header.api_key).decode(frame, version, pos)
+        _, pos = read_response_header(frame, pending.header.api_key, version)
+        return response_class(pending.header.api_key).decode(frame, version, pos)
     except WireError:
         return None
 
 
-def _encoded(frame: bytes, asked: _Asked, response: Response) -> bytes:
+def _encoded(frame: bytes, pending: _Pending, response: Response) -> bytes:
     """The frame of an answer that was changed, with the header that it had."""
-    version = _version(asked, frame)
-    _, pos = read_response_header(frame, asked.header.api_key, version)
+    version = _version(pending, frame)
+    _, pos = read_response_header(frame, pending.header.api_key, version)
     return frame[:pos] + response.encode(version)

@@ -37,7 +37,7 @@ VERSION = "8.5.0"
 _TRUE = ("true", "1")
 
 
-class Asked:
+class ApiRequest:
     def __init__(
         self, request: Request, body: bytes, template: str, release: Release | None
     ) -> None:
@@ -97,15 +97,15 @@ class Asked:
 def app(registry: Registry, lock: Turn, faults: Faults) -> App:
     """The API of a registry, asked with its lock held, and met by its faults."""
 
-    def carried_out(act: _Act, asked: Asked) -> Any:
+    def carried_out(act: _Act, request: ApiRequest) -> Any:
         with lock:
-            return act(registry, asked)
+            return act(registry, request)
 
     async def answer(act: _Act, template: str, request: Request) -> Response:
         try:
             await faults.meet(request)
             release = faults.release
-            asked = Asked(request, await request.body(), template, release)
+            asked = ApiRequest(request, await request.body(), template, release)
             said = await run_sync(partial(carried_out, act, asked))
             if release is not None:
                 said = release.answer(request.method, template, said)
@@ -137,12 +137,12 @@ def _at_its_place(inner: Starlette) -> App:
     return serve
 
 
-def _answer(said: Any, status: int = 200) -> Response:
-    content = said if isinstance(said, str) else written(said)
+def _answer(answer: Any, status: int = 200) -> Response:
+    content = answer if isinstance(answer, str) else written(answer)
     return Response(content, status, media_type=CONTENT_TYPE)
 
 
-_Act = Callable[[Registry, Asked], Any]
+_Act = Callable[[Registry, ApiRequest], Any]
 
 
 # Answers
@@ -168,8 +168,8 @@ def _described(version: Version, schema: str, *leave: str, times: bool = True) -
     return {key: value for key, value in made.items() if key not in leave}
 
 
-def _text(registry: Registry, version: Version, asked: Asked) -> str:
-    how = asked.text("format")
+def _text(registry: Registry, version: Version, request: ApiRequest) -> str:
+    how = request.text("format")
     if not how:
         return version.text
     schema: Schema = registry.parsed(version)
@@ -179,14 +179,14 @@ def _text(registry: Registry, version: Version, asked: Asked) -> str:
         raise Refused("invalid_schema", str(error)) from None
 
 
-def _root(registry: Registry, asked: Asked) -> Any:
+def _root(registry: Registry, request: ApiRequest) -> Any:
     return {}
 
 
-def _subjects(registry: Registry, asked: Asked) -> Any:
-    prefix = asked.text("subjectPrefix", EVERYWHERE)
+def _subjects(registry: Registry, request: ApiRequest) -> Any:
+    prefix = request.text("subjectPrefix", EVERYWHERE)
     state = registry.state
-    deleted, only = asked.is_set("deleted"), asked.is_set("deletedOnly")
+    deleted, only = request.is_set("deleted"), request.is_set("deletedOnly")
     found = []
     for name in sorted(state.subjects):
         is_live = bool(state.versions(name))
@@ -194,93 +194,97 @@ def _subjects(registry: Registry, asked: Asked) -> Any:
         is_shown = (has_deleted and not is_live) if only else is_live or deleted
         if is_shown and begins(name, prefix):
             found.append(name)
-    return asked.paged(found)
+    return request.paged(found)
 
 
-def _lookup(registry: Registry, asked: Asked) -> Any:
+def _lookup(registry: Registry, request: ApiRequest) -> Any:
     found = registry.lookup(
-        asked.subject,
-        asked.body("lookUpSchemaUnderSubject.request"),
-        normalize=asked.is_set("normalize"),
-        deleted=asked.is_set("deleted"),
+        request.subject,
+        request.body("lookUpSchemaUnderSubject.request"),
+        normalize=request.is_set("normalize"),
+        deleted=request.is_set("deleted"),
     )
-    return _described(found, _text(registry, found, asked), times=False)
+    return _described(found, _text(registry, found, request), times=False)
 
 
-def _with_metadata(registry: Registry, asked: Asked) -> Any:
-    wanted = dict(zip(asked.texts("key"), asked.texts("value"), strict=False))
-    found = registry.latest_with(asked.subject, wanted, deleted=asked.is_set("deleted"))
-    return _described(found, _text(registry, found, asked))
+def _with_metadata(registry: Registry, request: ApiRequest) -> Any:
+    wanted = dict(zip(request.texts("key"), request.texts("value"), strict=False))
+    found = registry.latest_with(request.subject, wanted, deleted=request.is_set("deleted"))
+    return _described(found, _text(registry, found, request))
 
 
-def _delete_subject(registry: Registry, asked: Asked) -> Any:
-    return registry.delete_subject(asked.subject, permanent=asked.is_set("permanent"))
+def _delete_subject(registry: Registry, request: ApiRequest) -> Any:
+    return registry.delete_subject(request.subject, permanent=request.is_set("permanent"))
 
 
-def _versions(registry: Registry, asked: Asked) -> Any:
-    subject = registry.real_name(asked.subject)
+def _versions(registry: Registry, request: ApiRequest) -> Any:
+    subject = registry.real_name(request.subject)
     state = registry.state
-    deleted, only = asked.is_set("deleted"), asked.is_set("deletedOnly")
+    deleted, only = request.is_set("deleted"), request.is_set("deletedOnly")
     found = state.versions(subject, deleted=deleted or only)
     if not found:
         raise Refused("no_subject", subject)
     if only:
         found = [each for each in found if each.deleted]
-    negative = asked.is_set("deletedAsNegative")
-    return asked.paged(
+    negative = request.is_set("deletedAsNegative")
+    return request.paged(
         -each.version if negative and each.deleted else each.version for each in found
     )
 
 
-def _register(registry: Registry, asked: Asked) -> Any:
-    given = asked.body("register.request")
-    found = registry.register(asked.subject, given, normalize=asked.is_set("normalize"))
-    return _described(found, _text(registry, found, asked), "subject", times=False) | {}
+def _register(registry: Registry, request: ApiRequest) -> Any:
+    given = request.body("register.request")
+    found = registry.register(request.subject, given, normalize=request.is_set("normalize"))
+    return _described(found, _text(registry, found, request), "subject", times=False) | {}
 
 
-def _version(registry: Registry, asked: Asked) -> Any:
-    found = registry.version(asked.subject, asked.path["version"], deleted=asked.is_set("deleted"))
-    return _described(found, _text(registry, found, asked))
+def _version(registry: Registry, request: ApiRequest) -> Any:
+    found = registry.version(
+        request.subject, request.path["version"], deleted=request.is_set("deleted")
+    )
+    return _described(found, _text(registry, found, request))
 
 
-def _version_schema(registry: Registry, asked: Asked) -> Any:
-    found = registry.version(asked.subject, asked.path["version"], deleted=asked.is_set("deleted"))
-    return _text(registry, found, asked)
+def _version_schema(registry: Registry, request: ApiRequest) -> Any:
+    found = registry.version(
+        request.subject, request.path["version"], deleted=request.is_set("deleted")
+    )
+    return _text(registry, found, request)
 
 
-def _delete_version(registry: Registry, asked: Asked) -> Any:
+def _delete_version(registry: Registry, request: ApiRequest) -> Any:
     return registry.delete_version(
-        asked.subject, asked.path["version"], permanent=asked.is_set("permanent")
+        request.subject, request.path["version"], permanent=request.is_set("permanent")
     )
 
 
-def _referred_by(registry: Registry, asked: Asked) -> Any:
-    found = registry.stored(asked.subject, asked.path["version"])
+def _referred_by(registry: Registry, request: ApiRequest) -> Any:
+    found = registry.stored(request.subject, request.path["version"])
     referring = registry.state.referring(
-        found.subject, found.version, deleted=asked.is_set("deleted")
+        found.subject, found.version, deleted=request.is_set("deleted")
     )
-    return asked.paged(sorted({each.id for each in referring}))
+    return request.paged(sorted({each.id for each in referring}))
 
 
-def _schemas(registry: Registry, asked: Asked) -> Any:
-    prefix = asked.text("subjectPrefix")
-    deleted = asked.is_set("deleted")
+def _schemas(registry: Registry, request: ApiRequest) -> Any:
+    prefix = request.text("subjectPrefix")
+    deleted = request.is_set("deleted")
     state = registry.state
     found = []
     for name in sorted(state.subjects):
         if begins(name, prefix):
             there = state.versions(name, deleted=deleted)
-            found += there[-1:] if asked.is_set("latestOnly") else there
-    return [_described(each, each.text) for each in asked.paged(found)]
+            found += there[-1:] if request.is_set("latestOnly") else there
+    return [_described(each, each.text) for each in request.paged(found)]
 
 
-def _of_id(registry: Registry, asked: Asked) -> list[Version]:
+def _of_id(registry: Registry, request: ApiRequest) -> list[Version]:
     """The versions that have an id: those of the subject, in its context or, if that is the
     default, in another; else all of the default context. Raises Refused."""
-    text = asked.path["id"]
+    text = request.path["id"]
     if not text.removeprefix("-").isdigit() or not -(1 << 31) <= int(text[:13]) < 1 << 31:
         raise Refused("no_page")
-    subject = asked.text("subject")
+    subject = request.text("subject")
     state = registry.state
     wanted, number = subject_of(subject), int(text)
     there = state.by_id(wanted.context, number)
@@ -296,78 +300,81 @@ def _of_id(registry: Registry, asked: Asked) -> list[Version]:
     return there
 
 
-def _by_id(registry: Registry, asked: Asked) -> Any:
-    found = _of_id(registry, asked)
+def _by_id(registry: Registry, request: ApiRequest) -> Any:
+    found = _of_id(registry, request)
     if not found:
-        raise Refused("no_id", asked.path["id"])
-    one = _preferred(found, asked)
-    made = _described(one, _text(registry, one, asked), "id")
-    if asked.is_set("fetchMaxId"):
+        raise Refused("no_id", request.path["id"])
+    one = _preferred(found, request)
+    made = _described(one, _text(registry, one, request), "id")
+    if request.is_set("fetchMaxId"):
         made["maxId"] = registry.state.highest_id(subject_of(one.subject).context)
     return made
 
 
-def _preferred(found: list[Version], asked: Asked) -> Version:
-    subject = asked.text("subject")
+def _preferred(found: list[Version], request: ApiRequest) -> Version:
+    subject = request.text("subject")
     of_subject = [each for each in found if each.subject == subject]
     return (of_subject or found)[-1]
 
 
-def _id_schema(registry: Registry, asked: Asked) -> Any:
-    found = _of_id(registry, asked)
+def _id_schema(registry: Registry, request: ApiRequest) -> Any:
+    found = _of_id(registry, request)
     if not found:
-        raise Refused("no_id", asked.path["id"])
-    return _text(registry, _preferred(found, asked), asked)
+        raise Refused("no_id", request.path["id"])
+    return _text(registry, _preferred(found, request), request)
 
 
-def _shown(registry: Registry, asked: Asked) -> list[Version]:
-    found = _of_id(registry, asked)
+def _shown(registry: Registry, request: ApiRequest) -> list[Version]:
+    found = _of_id(registry, request)
     if not found:
         raise Refused("no_schema")
-    subject = asked.text("subject")
+    subject = request.text("subject")
     is_asked = bool(subject) and not subject_of(subject).is_context
     return [
         each
         for each in found
-        if (asked.is_set("deleted") or not each.deleted)
+        if (request.is_set("deleted") or not each.deleted)
         and (not is_asked or each.subject == subject)
     ]
 
 
-def _id_subjects(registry: Registry, asked: Asked) -> Any:
-    return asked.paged(sorted({each.subject for each in _shown(registry, asked)}))
+def _id_subjects(registry: Registry, request: ApiRequest) -> Any:
+    return request.paged(sorted({each.subject for each in _shown(registry, request)}))
 
 
-def _id_versions(registry: Registry, asked: Asked) -> Any:
-    shown = sorted(_shown(registry, asked), key=lambda each: each.version)
+def _id_versions(registry: Registry, request: ApiRequest) -> Any:
+    shown = sorted(_shown(registry, request), key=lambda each: each.version)
     order = hash_map_order(sorted({each.subject for each in shown}))
     found = sorted(shown, key=lambda each: order.index(each.subject))
-    return asked.paged({"subject": each.subject, "version": each.version} for each in found)
+    return request.paged({"subject": each.subject, "version": each.version} for each in found)
 
 
-def _by_guid(registry: Registry, asked: Asked) -> Any:
-    found = registry.state.by_guid(asked.path["guid"])
+def _by_guid(registry: Registry, request: ApiRequest) -> Any:
+    found = registry.state.by_guid(request.path["guid"])
     if not found:
-        raise Refused("no_id", asked.path["guid"])
-    return _described(found[0], _text(registry, found[0], asked), "id")
+        raise Refused("no_id", request.path["guid"])
+    return _described(found[0], _text(registry, found[0], request), "id")
 
 
-def _guid_ids(registry: Registry, asked: Asked) -> Any:
-    found = registry.state.by_guid(asked.path["guid"])
+def _guid_ids(registry: Registry, request: ApiRequest) -> Any:
+    found = registry.state.by_guid(request.path["guid"])
     if not found:
-        raise Refused("no_id", asked.path["guid"])
+        raise Refused("no_id", request.path["guid"])
     return [{"context": subject_of(found[0].subject).context, "id": found[0].id}]
 
 
-def _types(registry: Registry, asked: Asked) -> Any:
+def _types(registry: Registry, request: ApiRequest) -> Any:
     return list(KINDS)
 
 
-def _compatible(registry: Registry, asked: Asked) -> Any:
-    given, is_verbose = asked.body("testCompatibility.request"), asked.is_set("verbose")
+def _compatible(registry: Registry, request: ApiRequest) -> Any:
+    given, is_verbose = request.body("testCompatibility.request"), request.is_set("verbose")
     try:
         found = registry.compatible(
-            asked.subject, asked.path.get("version"), given, normalize=asked.is_set("normalize")
+            request.subject,
+            request.path.get("version"),
+            given,
+            normalize=request.is_set("normalize"),
         )
     except Refused as refused:
         if refused.name != "invalid_schema" or not is_verbose:
@@ -377,52 +384,54 @@ def _compatible(registry: Registry, asked: Asked) -> Any:
     return {**answer, "messages": found} if is_verbose else answer
 
 
-def _config(registry: Registry, asked: Asked) -> Any:
+def _config(registry: Registry, request: ApiRequest) -> Any:
     return registry.config(
-        asked.path.get("subject", ""), default_to_global=asked.is_set("defaultToGlobal")
+        request.path.get("subject", ""), default_to_global=request.is_set("defaultToGlobal")
     )
 
 
-def _set_config(registry: Registry, asked: Asked) -> Any:
-    return registry.set_config(asked.path.get("subject", ""), asked.body("updateConfig.request"))
+def _set_config(registry: Registry, request: ApiRequest) -> Any:
+    return registry.set_config(
+        request.path.get("subject", ""), request.body("updateConfig.request")
+    )
 
 
-def _delete_config(registry: Registry, asked: Asked) -> Any:
-    return registry.delete_config(asked.path.get("subject", ""))
+def _delete_config(registry: Registry, request: ApiRequest) -> Any:
+    return registry.delete_config(request.path.get("subject", ""))
 
 
-def _mode(registry: Registry, asked: Asked) -> Any:
-    to_global = asked.is_set("defaultToGlobal")
-    return {"mode": registry.mode(asked.path.get("subject", ""), default_to_global=to_global)}
+def _mode(registry: Registry, request: ApiRequest) -> Any:
+    to_global = request.is_set("defaultToGlobal")
+    return {"mode": registry.mode(request.path.get("subject", ""), default_to_global=to_global)}
 
 
-def _set_mode(registry: Registry, asked: Asked) -> Any:
-    mode = str(asked.body("updateMode.request").get("mode") or "")
-    subject = asked.path.get("subject", "")
-    return {"mode": registry.set_mode(subject, mode, force=asked.is_set("force"))}
+def _set_mode(registry: Registry, request: ApiRequest) -> Any:
+    mode = str(request.body("updateMode.request").get("mode") or "")
+    subject = request.path.get("subject", "")
+    return {"mode": registry.set_mode(subject, mode, force=request.is_set("force"))}
 
 
-def _delete_mode(registry: Registry, asked: Asked) -> Any:
-    return {"mode": registry.delete_mode(asked.path.get("subject", ""))}
+def _delete_mode(registry: Registry, request: ApiRequest) -> Any:
+    return {"mode": registry.delete_mode(request.path.get("subject", ""))}
 
 
-def _contexts(registry: Registry, asked: Asked) -> Any:
+def _contexts(registry: Registry, request: ApiRequest) -> Any:
     found = [DEFAULT, *sorted(registry.state.contexts)]
-    prefix = asked.text("contextPrefix").strip(":")
-    return asked.paged(each for each in found if each.startswith(prefix))
+    prefix = request.text("contextPrefix").strip(":")
+    return request.paged(each for each in found if each.startswith(prefix))
 
 
-def _delete_context(registry: Registry, asked: Asked) -> Any:
-    registry.delete_context(asked.path["context"])
+def _delete_context(registry: Registry, request: ApiRequest) -> Any:
+    registry.delete_context(request.path["context"])
     return ""
 
 
-def _cluster(registry: Registry, asked: Asked) -> Any:
+def _cluster(registry: Registry, request: ApiRequest) -> Any:
     scope = {"kafka-cluster": "odradek", "schema-registry-cluster": "schema-registry"}
     return {"id": "", "scope": {"path": [], "clusters": scope}}
 
 
-def _server_version(registry: Registry, asked: Asked) -> Any:
+def _server_version(registry: Registry, request: ApiRequest) -> Any:
     return {"version": VERSION, "commitId": ""}
 
 

@@ -105,5 +105,5 @@ def _schema(version: records.Version) -> Schema:
     return Schema(version.id, version.kind, version.text, references)
 
 
-def _reference(subject: str, given: dict[str, Any]) -> Reference:
-    return Reference(given["name"], beside(subject, given["subject"]), given["version"])
+def _reference(subject: str, body: dict[str, Any]) -> Reference:
+    return Reference(body["name"], beside(subject, body["subject"]), body["version"])

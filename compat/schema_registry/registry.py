@@ -58,9 +58,9 @@ class Registry:
 
     # Subjects and versions
 
-    def version(self, subject: str, asked: str, *, deleted: bool = False) -> Version:
+    def version(self, subject: str, wanted: str, *, deleted: bool = False) -> Version:
         """A version of a subject, by its number or as the latest. Raises Refused."""
-        number = version_number(asked)
+        number = version_number(wanted)
         return self._in_contexts(subject, lambda name: self._version(name, number, deleted))
 
     def _version(self, subject: str, number: int | None, deleted: bool) -> Version:
@@ -101,15 +101,15 @@ class Registry:
         alias = self._configured(subject).get("alias")
         return str(alias) if alias else subject_of(subject).full
 
-    def register(self, subject: str, given: dict[str, Any], *, normalize: bool) -> Version:
+    def register(self, subject: str, body: dict[str, Any], *, normalize: bool) -> Version:
         """The version that has this schema, added if there is none. Raises Refused."""
         if not is_valid(subject):
             raise Refused("invalid_subject", subject)
         subject = self.real_name(subject)
         there, mode = self.state.versions(subject), self.mode_in_force(subject)
         config, is_import = self.config_in_force(subject), mode in _IMPORT
-        wanted_id, number = _number(given, "id", -1), _number(given, "version", 0)
-        made = self._made(subject, given, there, is_import=is_import)
+        wanted_id, number = _number(body, "id", -1), _number(body, "version", 0)
+        made = self._made(subject, body, there, is_import=is_import)
         normal = (normalize or bool(config.get("normalize"))) and not is_import
         schema = self._canonical(made, normalize=normal, is_new=False)
         same = [
@@ -117,7 +117,7 @@ class Registry:
             for each in reversed(there)
             if not number and wanted_id in (each.id, -1) and self._is_same(made, each)
         ]
-        if same and given.get("schema"):  # also where nothing may be written
+        if same and body.get("schema"):  # also where nothing may be written
             return same[0]
         self._check_mode(subject, mode, has_id=wanted_id >= 0)
         if same:
@@ -133,13 +133,13 @@ class Registry:
         return self._append(made)
 
     def lookup(
-        self, subject: str, given: dict[str, Any], *, normalize: bool, deleted: bool
+        self, subject: str, body: dict[str, Any], *, normalize: bool, deleted: bool
     ) -> Version:
         """The version of a subject that has this schema. Raises Refused."""
 
         def look(name: str) -> Version:
             there = self.state.versions(name, deleted=deleted)
-            made = self._made(name, given, [], is_import=False)
+            made = self._made(name, body, [], is_import=False)
             normal = normalize or bool(self.config_in_force(name).get("normalize"))
             if made.text:
                 self._canonical(made, normalize=normal, is_new=False)
@@ -153,21 +153,21 @@ class Registry:
         return self._in_contexts(subject, look)
 
     def compatible(
-        self, subject: str, asked: str | None, given: dict[str, Any], *, normalize: bool
+        self, subject: str, wanted: str | None, body: dict[str, Any], *, normalize: bool
     ) -> list[str]:
         """Why a schema may not follow one version of a subject, or all that its level looks at;
         empty if it may. Raises Refused."""
-        number = None if asked is None else version_number(asked)
+        number = None if wanted is None else version_number(wanted)
         subject = self.real_name(subject)
         there = self.state.versions(subject)
-        if asked is not None and number is not None:
+        if wanted is not None and number is not None:
             there = [each for each in there if each.version == number]
             if not there:
                 raise Refused("no_version", number)
-        elif asked is not None:
+        elif wanted is not None:
             there = there[-1:]
         config = self.config_in_force(subject)
-        made = self._made(subject, given, [], is_import=False)
+        made = self._made(subject, body, [], is_import=False)
         normal = normalize or bool(config.get("normalize"))
         schema = self._canonical(made, normalize=normal, is_new=True)
         level = str(config["compatibilityLevel"])
@@ -197,10 +197,10 @@ class Registry:
             self._log.write([(key_of(records.DELETE_SUBJECT, subject), written(said).encode())])
         return [each.version for each in gone]
 
-    def delete_version(self, subject: str, asked: str, *, permanent: bool) -> int:
+    def delete_version(self, subject: str, wanted: str, *, permanent: bool) -> int:
         """Delete one version; its number. Raises Refused."""
         subject = self.real_name(subject)
-        found = self.stored(subject, asked)
+        found = self.stored(subject, wanted)
         if found.deleted and not permanent:
             raise Refused("version_soft_deleted", subject, found.version)
         self._check_writable(subject)
@@ -216,9 +216,9 @@ class Registry:
             self._log.write([(key, written({**found.value(), "deleted": True}).encode())])
         return found.version
 
-    def stored(self, subject: str, asked: str) -> Version:
+    def stored(self, subject: str, wanted: str) -> Version:
         """A version, deleted softly or not; the latest is one that is not. Raises Refused."""
-        number = version_number(asked)
+        number = version_number(wanted)
         subject = self.real_name(subject)
         if not self.state.versions(subject, deleted=True):
             raise Refused("no_subject", subject)
@@ -248,14 +248,14 @@ class Registry:
             raise Refused("no_level", subject)
         return own
 
-    def set_config(self, subject: str, given: dict[str, Any]) -> dict[str, Any]:
+    def set_config(self, subject: str, body: dict[str, Any]) -> dict[str, Any]:
         """Change settings; returns what was given, as it was understood. Raises Refused."""
-        level = given.get("compatibility")
+        level = body.get("compatibility")
         if level is not None and str(level).upper() not in LEVELS:
             raise Refused("invalid_level")
         self._check_name(subject)
         self._check_writable(subject)
-        changed = {key: given[key] for key in _CONFIG_FIELDS if given.get(key) is not None}
+        changed = {key: body[key] for key in _CONFIG_FIELDS if body.get(key) is not None}
         made = {**self._configured(subject), **changed}
         if level is not None:
             made["compatibilityLevel"] = str(level).upper()
@@ -330,21 +330,21 @@ class Registry:
             yield Earlier(each.version, lambda each=each: self.parsed(each))  # type: ignore[misc]
 
     def _made(
-        self, subject: str, given: dict[str, Any], there: list[Version], *, is_import: bool
+        self, subject: str, body: dict[str, Any], there: list[Version], *, is_import: bool
     ) -> Version:
         """The version that a request means, with what it leaves out taken from the latest."""
-        kind = given.get("schemaType") or AVRO
-        text = given.get("schema")
+        kind = body.get("schemaType") or AVRO
+        text = body.get("schema")
         if not isinstance(kind, str) or kind not in KINDS:
             raise Refused("invalid_schema", f"Invalid schema type {kind}")
         if text is not None and not isinstance(text, str):
             raise Refused("bad_request", f"schema is text, not {type(text).__name__}")
-        if not isinstance(given.get("references") or [], list):
+        if not isinstance(body.get("references") or [], list):
             raise Refused("bad_request", "references is a list")
-        references = [_reference(each) for each in given.get("references") or ()]
+        references = [_reference(each) for each in body.get("references") or ()]
         made = Version(subject, 0, -1, kind, text or "", references)
         made.references = self._numbered(made)
-        made.metadata, made.rule_set = _object(given, "metadata"), _object(given, "ruleSet")
+        made.metadata, made.rule_set = _object(body, "metadata"), _object(body, "ruleSet")
         if is_import or not there:
             return made
         latest = there[-1]
@@ -535,13 +535,13 @@ class Registry:
                 raise Refused("not_permitted", "Cannot import since found existing subjects")
 
 
-def version_number(asked: str) -> int | None:
+def version_number(wanted: str) -> int | None:
     """None for the latest. Raises Refused."""
-    if asked in _LATEST:
+    if wanted in _LATEST:
         return None
-    if not asked.isascii() or not asked.isdigit() or not 1 <= int(asked[:12]) <= _VERSION_MAX:
-        raise Refused("invalid_version", asked)
-    return int(asked)
+    if not wanted.isascii() or not wanted.isdigit() or not 1 <= int(wanted[:12]) <= _VERSION_MAX:
+        raise Refused("invalid_version", wanted)
+    return int(wanted)
 
 
 def _scopes(subject: str) -> list[str]:
@@ -556,8 +556,8 @@ def _qualified_context(subject: str) -> str:
     return "" if context == DEFAULT else f":{context}:"
 
 
-def _number(given: dict[str, Any], key: str, otherwise: int) -> int:
-    found = given.get(key)
+def _number(body: dict[str, Any], key: str, otherwise: int) -> int:
+    found = body.get(key)
     if found is None:
         return otherwise
     if isinstance(found, bool) or not isinstance(found, int):
@@ -565,17 +565,17 @@ def _number(given: dict[str, Any], key: str, otherwise: int) -> int:
     return otherwise if found <= 0 else found
 
 
-def _object(given: dict[str, Any], key: str) -> dict[str, Any] | None:
-    found = given.get(key)
+def _object(body: dict[str, Any], key: str) -> dict[str, Any] | None:
+    found = body.get(key)
     if found is not None and not isinstance(found, dict):
         raise Refused("bad_request", f"{key} is an object, not {found!r}")
     return found
 
 
-def _reference(given: Any) -> dict[str, Any]:
+def _reference(value: Any) -> dict[str, Any]:
     try:
-        number = int(given["version"])
-        return {"name": str(given["name"]), "subject": str(given["subject"]), "version": number}
+        number = int(value["version"])
+        return {"name": str(value["name"]), "subject": str(value["subject"]), "version": number}
     except (KeyError, TypeError, ValueError):
-        text = f"a reference has a name, a subject and a version, not {written(given)}"
+        text = f"a reference has a name, a subject and a version, not {written(value)}"
         raise Refused("invalid_schema", text) from None

@@ -115,27 +115,27 @@ class Release(NamedTuple):
                 return self.version < since
         return False
 
-    def understood(self, given: Mapping[str, Any]) -> dict[str, Any]:
+    def understood(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """What it knows of a request's body. Raises Refused."""
-        unknown = [each for each in given if self.version < _ASKED.get(each, OLDEST)]
+        unknown = [each for each in body if self.version < _ASKED.get(each, OLDEST)]
         if unknown and self.version < _STRICT_BEFORE:
             raise Refused("unprocessable", f"Unrecognized field: {unknown[0]}")
-        return {key: value for key, value in given.items() if key not in unknown}
+        return {key: value for key, value in body.items() if key not in unknown}
 
-    def answer(self, method: str, path: str, said: Any) -> Any:
+    def answer(self, method: str, path: str, body: Any) -> Any:
         """The answer, without what it did not say."""
-        if isinstance(said, list):
-            return [self.answer(method, path, each) for each in said]
-        if not isinstance(said, dict) or "error_code" in said:
-            return said
+        if isinstance(body, list):
+            return [self.answer(method, path, each) for each in body]
+        if not isinstance(body, dict) or "error_code" in body:
+            return body
         if (method, path) == ("POST", _REGISTER) and self.version < _MORE_THAN_ID:
-            return {"id": said["id"]}
+            return {"id": body["id"]}
         left_out = {each for each, since in _ANSWERED.items() if self.version < since}
         if path == _BY_ID and self.version < _BY_ID_SAYS_WHOSE:
             left_out |= {"subject", "version"}
-        if said.get("schemaType") == "AVRO" and self.version < _AVRO_IS_SAID:
+        if body.get("schemaType") == "AVRO" and self.version < _AVRO_IS_SAID:
             left_out.add("schemaType")
-        return {key: value for key, value in said.items() if key not in left_out}
+        return {key: value for key, value in body.items() if key not in left_out}
 
 
 def release_of(text: str) -> Release:

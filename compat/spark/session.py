@@ -77,7 +77,7 @@ def spark_session(app_name: str = "odradek", **conf: str) -> SparkSession:
     return session
 
 
-def merged(given: Mapping[str, str], *, is_connect: bool = False) -> dict[str, str]:
+def merged(options: Mapping[str, str], *, is_connect: bool = False) -> dict[str, str]:
     """The kit's settings and these, which win; lists are added to. Raises Unavailable."""
     version = pyspark_version()
     java()
@@ -88,7 +88,7 @@ def merged(given: Mapping[str, str], *, is_connect: bool = False) -> dict[str, s
     except Unavailable as error:
         _missing.append(str(error))
         warnings.warn(f'{error} Only format("odradek") can be used.', stacklevel=3)
-    for name, text in given.items():
+    for name, text in options.items():
         known = settings.get(name) if name in LISTS else None
         settings[name] = f"{known},{text}" if known else text
     return settings

@@ -151,11 +151,11 @@ class InProcessCluster:
             if threading.get_ident() == thread:  # then nobody else can go on with it
                 wake, cluster.turns.wake = cluster.turns.wake, None
                 try:
-                    _Asked(cluster, node_id, answer).begin(asked, version)
+                    _Caller(cluster, node_id, answer).begin(asked, version)
                 finally:
                     cluster.turns.wake = wake
             else:
-                _Asked(cluster, node_id, answer).begin(asked, version)
+                _Caller(cluster, node_id, answer).begin(asked, version)
             if threading.get_ident() == thread and not answer.done():
                 name = type(request).__name__
                 raise RuntimeError(f"a {name} has to wait, which the broker's own thread cannot")
@@ -407,7 +407,7 @@ def _seen(client: ClientProtocol, now: int) -> SeenClient:
     )
 
 
-class _Asked:
+class _Caller:
     """The sender of one request, in place of a connection."""
 
     software = _SOFTWARE

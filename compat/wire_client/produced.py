@@ -59,8 +59,8 @@ def listed(name: str, given: Iterable[Any]) -> list[Any]:
     return list(given)
 
 
-def new_record(given: Any) -> NewRecord:
-    return given if isinstance(given, NewRecord) else NewRecord(given)
+def new_record(value: Any) -> NewRecord:
+    return value if isinstance(value, NewRecord) else NewRecord(value)
 
 
 def to_bytes(content: Content, name: str) -> bytes | None:

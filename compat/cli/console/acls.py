@@ -245,40 +245,40 @@ def _operation(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            for acl in _found(brokers, asked):
-                print_json(acl.as_object()) if asked.json else print(one_line(str(acl)))
+            for acl in _found(brokers, options):
+                print_json(acl.as_object()) if options.json else print(one_line(str(acl)))
         case "add":
-            _add(brokers, _given(asked))
+            _add(brokers, _given(options))
         case "remove":
-            _remove(brokers, asked)
+            _remove(brokers, options)
     return 0
 
 
-def _resources(asked: argparse.Namespace) -> list[tuple[int, str]]:
+def _resources(options: argparse.Namespace) -> list[tuple[int, str]]:
     found = [
         (RESOURCES[_KIND_OF.get(kind, kind)], name)
         for kind in _NAMED
-        for name in getattr(asked, kind.replace("-", "_"))
+        for name in getattr(options, kind.replace("-", "_"))
     ]
-    return found + [(RESOURCES["cluster"], CLUSTER_NAME)] * asked.cluster
+    return found + [(RESOURCES["cluster"], CLUSTER_NAME)] * options.cluster
 
 
-def _found(brokers: Brokers, asked: argparse.Namespace) -> list[Acl]:
+def _found(brokers: Brokers, options: argparse.Namespace) -> list[Acl]:
     patterns: dict[str, int] = {**_PATTERNS, "any": _ANY, "match": _MATCH}
-    pattern = patterns[asked.resource_pattern_type or "any"]
-    wanted: list[tuple[int, str | None]] = [*_resources(asked)] or [(_ANY, None)]
+    pattern = patterns[options.resource_pattern_type or "any"]
+    wanted: list[tuple[int, str | None]] = [*_resources(options)] or [(_ANY, None)]
     found: set[Acl] = set()
     for kind, name in wanted:
-        for number in asked.operation or [_ANY]:
+        for number in options.operation or [_ANY]:
             request = DescribeAclsRequest(
                 resource_type_filter=kind,
                 resource_name_filter=name,
                 pattern_type_filter=pattern,
-                principal_filter=asked.principal,
+                principal_filter=options.principal,
                 host_filter=None,
                 operation=number,
                 permission_type=_ANY,
@@ -294,15 +294,15 @@ def _found(brokers: Brokers, asked: argparse.Namespace) -> list[Acl]:
     return sorted(found, key=str)
 
 
-def _given(asked: argparse.Namespace) -> list[Acl]:
+def _given(options: argparse.Namespace) -> list[Acl]:
     """The entries of the sentences and of the options. Raises ConsoleError."""
-    entries = [acl for sentence in asked.sentence for acl in sentence]
-    who = [(DENY, name, asked.deny_host or [ANY_HOST]) for name in asked.deny_principal]
-    who += [(ALLOW, name, asked.allow_host or [ANY_HOST]) for name in asked.allow_principal]
+    entries = [acl for sentence in options.sentence for acl in sentence]
+    who = [(DENY, name, options.deny_host or [ANY_HOST]) for name in options.deny_principal]
+    who += [(ALLOW, name, options.allow_host or [ANY_HOST]) for name in options.allow_principal]
     entries += [
         Acl(name, permission, number, kind, pattern, resource, host)
         for permission, name, hosts in who
-        for number, kind, resource, pattern in _wanted(asked)
+        for number, kind, resource, pattern in _wanted(options)
         for host in hosts
     ]
     if not entries:
@@ -310,24 +310,24 @@ def _given(asked: argparse.Namespace) -> list[Acl]:
     return list(dict.fromkeys(entries))
 
 
-def _wanted(asked: argparse.Namespace) -> Iterator[tuple[int, int, str, int]]:
+def _wanted(options: argparse.Namespace) -> Iterator[tuple[int, int, str, int]]:
     """Operation and resource of each entry that the options name, as kafka-acls does it."""
-    pattern = _PATTERNS.get(asked.resource_pattern_type or "literal", LITERAL)
+    pattern = _PATTERNS.get(options.resource_pattern_type or "literal", LITERAL)
     cluster = RESOURCES["cluster"]
-    if not (asked.producer or asked.consumer):
-        for kind, name in _resources(asked):
-            for number in asked.operation or [OPERATIONS["ALL"]]:
+    if not (options.producer or options.consumer):
+        for kind, name in _resources(options):
+            for number in options.operation or [OPERATIONS["ALL"]]:
                 yield number, kind, name, LITERAL if kind == cluster else pattern
     for is_asked, of, names in (
-        (asked.producer, "topic", _PRODUCER),
-        (asked.producer, "transactional-id", ("WRITE", "DESCRIBE")),
-        (asked.consumer, "topic", _CONSUMER),
-        (asked.consumer, "group", ("READ",)),
+        (options.producer, "topic", _PRODUCER),
+        (options.producer, "transactional-id", ("WRITE", "DESCRIBE")),
+        (options.consumer, "topic", _CONSUMER),
+        (options.consumer, "group", ("READ",)),
     ):
-        for resource in getattr(asked, of.replace("-", "_")) if is_asked else ():
+        for resource in getattr(options, of.replace("-", "_")) if is_asked else ():
             for each in names:
                 yield OPERATIONS[each], RESOURCES[of], resource, pattern
-    if asked.idempotent:
+    if options.idempotent:
         yield OPERATIONS["IDEMPOTENT_WRITE"], cluster, CLUSTER_NAME, LITERAL
 
 
@@ -351,12 +351,12 @@ def _add(brokers: Brokers, entries: list[Acl]) -> None:
     brokers.until(lambda: set(entries) <= set(_all(brokers)), "they are not in force yet")
 
 
-def _remove(brokers: Brokers, asked: argparse.Namespace) -> None:
-    entries = _given(asked)
+def _remove(brokers: Brokers, options: argparse.Namespace) -> None:
+    entries = _given(options)
     there = set(_all(brokers))
     if missing := [each for each in entries if each not in there]:
         raise ConsoleError(f"there is no such entry: {missing[0]}")
-    confirm(asked, f"remove: {'; '.join(map(str, entries))}")
+    confirm(options, f"remove: {'; '.join(map(str, entries))}")
     filters = [
         DeleteAclsRequest.Filter(
             resource_type_filter=each.resource,
@@ -377,8 +377,8 @@ def _remove(brokers: Brokers, asked: argparse.Namespace) -> None:
 
 
 def _all(brokers: Brokers) -> list[Acl]:
-    asked = argparse.Namespace(principal=None, operation=[], **_no_resource())
-    return _found(brokers, asked)
+    options = argparse.Namespace(principal=None, operation=[], **_no_resource())
+    return _found(brokers, options)
 
 
 def _check(code: int, what: str, message: str | None) -> None:

@@ -111,13 +111,13 @@ def node_ids(text: str) -> list[int]:
     return found
 
 
-def nearest(given: str, names: Iterable[str], most: int, *, far: bool = False) -> list[str]:
+def nearest(text: str, names: Iterable[str], most: int, *, far: bool = False) -> list[str]:
     """The names that a slip of the fingers makes this of, the nearest first: a letter in three may
     be missing, added, wrong, or exchanged with the next; or the end is missing. With `far` also
     those unlike it."""
-    lower, limit = given.lower(), max(1, len(given.lstrip("-")) // 3)
+    lower, limit = text.lower(), max(1, len(text.lstrip("-")) // 3)
     ranked = sorted((_slips(lower, each.lower()), each) for each in {*names})
-    begins = (each for _, each in ranked if len(given) > limit + 1 and each.startswith(given))
+    begins = (each for _, each in ranked if len(text) > limit + 1 and each.startswith(text))
     near = [*(each for slips, each in ranked if far or slips <= limit), *begins]
     return [*dict.fromkeys(near)][:most]
 
@@ -136,8 +136,8 @@ def _slips(one: str, other: str) -> int:
     return row[-1]
 
 
-def likely_of(given: str, names: Iterable[str]) -> str:
+def likely_of(text: str, names: Iterable[str]) -> str:
     """What may stand behind a message: the likely one of these names, or all of them."""
     known = list(names)
-    near = nearest(given, known, 1)
+    near = nearest(text, known, 1)
     return f": is {near[0]} meant?" if near else f": {', '.join(known)}"

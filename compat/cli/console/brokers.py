@@ -119,18 +119,20 @@ def ids(ids: Iterable[int]) -> str:
 _PREFERRED, _UNCLEAN = 0, 1
 
 
-def elect(brokers: Brokers, asked: Namespace) -> None:
+def elect(brokers: Brokers, options: Namespace) -> None:
     """Elect leaders. Raises ConsoleError."""
-    if bool(asked.topic) == asked.all:
-        text = "--all is for all topics: name none" if asked.all else "which? name topics, or --all"
+    if bool(options.topic) == options.all:
+        text = (
+            "--all is for all topics: name none" if options.all else "which? name topics, or --all"
+        )
         raise WrongOptions(text)
-    found = named(brokers, asked.topic) if asked.topic else parts(brokers)
-    kind = _UNCLEAN if asked.unclean else _PREFERRED
+    found = named(brokers, options.topic) if options.topic else parts(brokers)
+    kind = _UNCLEAN if options.unclean else _PREFERRED
     problems = []
     is_needed = False
     for place, code, message in _elected(brokers, [each.place for each in found], kind):
         if code == Error.ELECTION_NOT_NEEDED:
-            if asked.topic:
+            if options.topic:
                 print(f"{name(place)} needs no election")
             continue
         is_needed = True
@@ -141,7 +143,7 @@ def elect(brokers: Brokers, asked: Namespace) -> None:
             problems.append(str(error))
     if problems:
         raise ConsoleError("; ".join(problems))
-    if asked.all and not is_needed:
+    if options.all and not is_needed:
         print("no partition needs an election")
 
 
@@ -287,23 +289,23 @@ def _add_verbs(actions: Any) -> None:
         action.add_argument("topic", nargs="+", type=partitions, help=_NAMES)
 
 
-def run(brokers: Brokers, asked: Namespace) -> int:
+def run(brokers: Brokers, options: Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            _list(brokers, as_json=asked.json)
+            _list(brokers, as_json=options.json)
         case "partitions":
-            _show(brokers, asked)
+            _show(brokers, options)
         case "elect":
-            if asked.unclean:
-                confirm(asked, "elect replicas that may lack records")
-            elect(brokers, asked)
+            if options.unclean:
+                confirm(options, "elect replicas that may lack records")
+            elect(brokers, options)
         case "lead":
-            lead(brokers, asked.topic, asked.by)
+            lead(brokers, options.topic, options.by)
         case "reassign":
-            reassign(brokers, asked.topic, asked.to, waits=not asked.no_wait)
+            reassign(brokers, options.topic, options.to, waits=not options.no_wait)
         case "cancel":
-            cancel(brokers, asked.topic)
+            cancel(brokers, options.topic)
     return 0
 
 
@@ -364,22 +366,22 @@ def _controller(brokers: Brokers) -> int:
     return in_metadata if found is None or found.error_code else int(found.leader_id)
 
 
-def _show(brokers: Brokers, asked: Namespace) -> None:
-    found = named(brokers, asked.topic) if asked.topic else parts(brokers)
-    is_any = not (asked.under_replicated or asked.offline or asked.moving)
+def _show(brokers: Brokers, options: Namespace) -> None:
+    found = named(brokers, options.topic) if options.topic else parts(brokers)
+    is_any = not (options.under_replicated or options.offline or options.moving)
     rows = [
         [
             each.topic,
             each.found.partition_index,
             None if each.is_offline else each.found.leader_id,
-            each.found.replica_nodes if asked.json else ids(each.found.replica_nodes),
-            each.found.isr_nodes if asked.json else ids(sorted(each.found.isr_nodes)),
+            each.found.replica_nodes if options.json else ids(each.found.replica_nodes),
+            each.found.isr_nodes if options.json else ids(sorted(each.found.isr_nodes)),
             each.state,
         ]
         for each in found
         if is_any
-        or (asked.under_replicated and each.is_under_replicated)
-        or (asked.offline and each.is_offline)
-        or (asked.moving and each.moves_to)
+        or (options.under_replicated and each.is_under_replicated)
+        or (options.offline and each.is_offline)
+        or (options.moving and each.moves_to)
     ]
-    print_rows(_PARTITION_HEADS, rows, as_json=asked.json)
+    print_rows(_PARTITION_HEADS, rows, as_json=options.json)

@@ -69,9 +69,9 @@ def check(code: int, what: str, message: str | None = None) -> None:
         raise ConsoleError(f"{what}: {name}" + (f" ({message})" if message else ""))
 
 
-def likely(given: str, names: Iterable[str]) -> str:
+def likely(text: str, names: Iterable[str]) -> str:
     """What is likely meant, to be put behind a message; empty if nothing is."""
-    near = nearest(given, names, 1)
+    near = nearest(text, names, 1)
     return f": is {near[0]} meant?" if near else ""
 
 

@@ -60,23 +60,23 @@ def add_views(commands: argparse._SubParsersAction[argparse.ArgumentParser], onl
             module.add_arguments(parser)
 
 
-def run_view(asked: argparse.Namespace) -> int:
+def run_view(options: argparse.Namespace) -> int:
     # Imported here, so that `odradek serve` does not pay for it.
     from .client import Brokers, ConsoleError, Unreachable
 
-    module = import_module(f".{asked.command}", __package__)
+    module = import_module(f".{options.command}", __package__)
 
-    end = monotonic() + (getattr(asked, "wait", None) or 0)
+    end = monotonic() + (getattr(options, "wait", None) or 0)
     try:
-        security = security_of(asked)
+        security = security_of(options)
     except ConnectionSettingsError as error:
         return fail(str(error), 2)
 
     def run() -> int:
         while True:
             try:
-                with Brokers(asked.address, asked.timeout, security) as brokers:
-                    status: int = module.run(brokers, asked)
+                with Brokers(options.address, options.timeout, security) as brokers:
+                    status: int = module.run(brokers, options)
                     return status
             except Unreachable:
                 if monotonic() > end:
@@ -88,4 +88,4 @@ def run_view(asked: argparse.Namespace) -> int:
     except ConsoleError as error:
         return fail(str(error), error.status)
     except KeyboardInterrupt:
-        return 0 if getattr(asked, "follow", False) else 130
+        return 0 if getattr(options, "follow", False) else 130

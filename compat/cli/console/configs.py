@@ -88,20 +88,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    kind = KINDS[asked.kind]
-    if asked.set or asked.unset:
-        _alter(brokers, kind, asked.name, asked.set, asked.unset)
-        changed = {key: True for key, _ in asked.set}
-        _settled(brokers, kind, asked.name, changed | dict.fromkeys(asked.unset, False))
-    configs = read_configs(brokers, kind, asked.name)
-    shown = [config for config in configs if asked.all or config.is_set]
-    if shown or asked.json:
+    kind = KINDS[options.kind]
+    if options.set or options.unset:
+        _alter(brokers, kind, options.name, options.set, options.unset)
+        changed = {key: True for key, _ in options.set}
+        _settled(brokers, kind, options.name, changed | dict.fromkeys(options.unset, False))
+    configs = read_configs(brokers, kind, options.name)
+    shown = [config for config in configs if options.all or config.is_set]
+    if shown or options.json:
         rows = [[config.name, config.value, config.source] for config in shown]
-        print_rows(["config", "value", "source"], rows, as_json=asked.json)
+        print_rows(["config", "value", "source"], rows, as_json=options.json)
     else:
-        print(f"nothing is set for {_called(kind, asked.name)}; --all shows defaults")
+        print(f"nothing is set for {_called(kind, options.name)}; --all shows defaults")
     return 0
 
 

@@ -17,10 +17,10 @@ def add_yes(*parsers: argparse.ArgumentParser) -> None:
         )
 
 
-def confirm(asked: argparse.Namespace, what: str) -> None:
+def confirm(options: argparse.Namespace, what: str) -> None:
     """Ask whether to do it, unless `--yes` says so or nobody is there. Raises ConsoleError for a
     no."""
-    if asked.yes or sys.stdin is None or not sys.stdin.isatty():
+    if options.yes or sys.stdin is None or not sys.stdin.isatty():
         return
     print(one_line(f"{what}? [y/N] "), end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

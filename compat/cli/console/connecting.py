@@ -56,34 +56,40 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     add("--profile", metavar="NAME", help=f"of profiles.toml; default: that of {PROFILE}")
 
 
-def security_of(asked: argparse.Namespace) -> ClientSecurity | None:
+def security_of(options: argparse.Namespace) -> ClientSecurity | None:
     """What the options say; None for a plain connection. Raises ConnectionSettingsError."""
-    own = dict(asked.properties)
+    own = dict(options.properties)
     try:
         check_names(own)
-        given = {**_profile(asked.profile or os.environ.get(PROFILE, "")), **_file(asked), **own}
+        given = {
+            **_profile(options.profile or os.environ.get(PROFILE, "")),
+            **_file(options),
+            **own,
+        }
         security = ClientSecurity.of(given)
     except SecurityError as error:
         raise ConnectionSettingsError(str(error)) from None
     return None if security == ClientSecurity() else security
 
 
-def address_of_profile(given: Sequence[str], environment: Mapping[str, str] = os.environ) -> str:
+def address_of_profile(
+    arguments: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> str:
     """The servers of the profile that is named in these arguments, or with none there in the
     environment; empty if there is none. Raises ConnectionSettingsError."""
-    return _profile(named_profile(given) or environment.get(PROFILE, "")).get(_SERVERS, "")
+    return _profile(named_profile(arguments) or environment.get(PROFILE, "")).get(_SERVERS, "")
 
 
-def named_profile(given: Sequence[str]) -> str:
-    for number, each in enumerate(given):
+def named_profile(arguments: Sequence[str]) -> str:
+    for number, each in enumerate(arguments):
         name, equals, value = each.partition("=")
         if name == "--profile":
-            return value if equals else "".join(given[number + 1 : number + 2])
+            return value if equals else "".join(arguments[number + 1 : number + 2])
     return ""
 
 
-def _file(asked: argparse.Namespace) -> dict[str, str]:
-    path: Path | None = asked.command_config
+def _file(options: argparse.Namespace) -> dict[str, str]:
+    path: Path | None = options.command_config
     if path is None:
         return {}
     from ..serving.properties import parse  # much, and seldom needed

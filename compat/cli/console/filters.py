@@ -69,18 +69,18 @@ def _path(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _fits(how: str | None, given: str) -> Callable[[Any], bool]:
+def _fits(how: str | None, text: str) -> Callable[[Any], bool]:
     if how is None:
         return lambda _: True
     if how == "~":
-        regex = pattern(given)
+        regex = pattern(text)
         return lambda value: regex.search(_text(value)) is not None
     try:
-        wanted = json.loads(given)
+        wanted = json.loads(text)
     except ValueError:
-        wanted = given
+        wanted = text
     if how in ("=", "!="):
-        return lambda value: (value == wanted or _text(value) == given) == (how == "=")
+        return lambda value: (value == wanted or _text(value) == text) == (how == "=")
     compare = _COMPARED[how]
 
     def is_so(value: Any) -> bool:
@@ -110,15 +110,15 @@ def _reached(value: Any, path: tuple[Step, ...]) -> Iterator[Any]:
             yield from _reached(value[step], rest)
 
 
-def matches(asked: argparse.Namespace, found: Decoded) -> bool:
-    if not (_found(asked.key, found.key) and _found(asked.value, found.value)):
+def matches(options: argparse.Namespace, found: Decoded) -> bool:
+    if not (_found(options.key, found.key) and _found(options.value, found.value)):
         return False
-    if asked.header is not None:
-        wanted, regex = asked.header
+    if options.header is not None:
+        wanted, regex = options.header
         headers = found.record.headers
         if not any(name == wanted and _found(regex, value) for name, value in headers):
             return False
-    return not asked.where or _all_hold(asked.where, found)
+    return not options.where or _all_hold(options.where, found)
 
 
 def _all_hold(conditions: list[Condition], found: Decoded) -> bool:

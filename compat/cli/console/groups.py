@@ -70,27 +70,30 @@ def add_kick(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="all members")
 
 
-def kick_members(brokers: Brokers, asked: Namespace) -> None:
+def kick_members(brokers: Brokers, options: Namespace) -> None:
     """Remove members. Raises ConsoleError."""
-    if not (asked.member or asked.client or asked.all):
+    if not (options.member or options.client or options.all):
         raise ConsoleError("which members? name them with --member or --client, or say --all")
-    listed = list_groups(brokers).get(asked.group)
+    listed = list_groups(brokers).get(options.group)
     if listed is not None and listed.kind in (SHARE, STREAMS):
         raise ConsoleError(
-            f"{asked.group} is a {listed.kind} group: Kafka has no request that removes its members"
+            f"{options.group} is a {listed.kind} group:"
+            " Kafka has no request that removes its members"
         )
-    group = describe(brokers, asked.group, listed)
+    group = describe(brokers, options.group, listed)
     for option, given, known in (
-        ("--member", asked.member, {name for each in group.members for name in _names(each)}),
-        ("--client", asked.client, {each.client_id for each in group.members}),
+        ("--member", options.member, {name for each in group.members for name in _names(each)}),
+        ("--client", options.client, {each.client_id for each in group.members}),
     ):
         if missing := [each for each in given if each not in known]:
             there = ", ".join(sorted(known)) or "none"
-            raise ConsoleError(f"{option}: group {asked.group} has no {missing[0]}; it has {there}")
+            raise ConsoleError(
+                f"{option}: group {options.group} has no {missing[0]}; it has {there}"
+            )
     chosen = [
         each
         for each in group.members
-        if asked.all or each.client_id in asked.client or set(asked.member) & _names(each)
+        if options.all or each.client_id in options.client or set(options.member) & _names(each)
     ]
     members = [
         LeaveGroupRequest.Member(
@@ -98,16 +101,16 @@ def kick_members(brokers: Brokers, asked: Namespace) -> None:
         )
         for each in chosen
     ]
-    request = LeaveGroupRequest(group_id=asked.group, members=members)
-    answer = brokers.ask_coordinator(asked.group, request)
-    check(answer.error_code, f"group {asked.group}")
+    request = LeaveGroupRequest(group_id=options.group, members=members)
+    answer = brokers.ask_coordinator(options.group, request)
+    check(answer.error_code, f"group {options.group}")
     clients = {each.member_id: each.client_id for each in chosen}
     report(
         (
             each.error_code,
             f"member {each.member_id}",
             _HINTS.get(Error(each.error_code)),
-            f"removed {clients.get(each.member_id, '')} ({each.member_id}) from {asked.group}",
+            f"removed {clients.get(each.member_id, '')} ({each.member_id}) from {options.group}",
         )
         for each in answer.members
     )
@@ -169,32 +172,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     reset.add_argument("--dry-run", action="store_true", help="only say what would be committed")
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            _list(brokers, as_json=asked.json)
+            _list(brokers, as_json=options.json)
         case "show":
-            _show(brokers, asked)
+            _show(brokers, options)
         case "reset":
-            for name in _named(brokers, asked):
-                _reset(brokers, asked, name)
+            for name in _named(brokers, options):
+                _reset(brokers, options, name)
         case "forget":
-            confirm(asked, f"delete offsets of {asked.group}")
-            _forget(brokers, asked.group, asked.topic)
+            confirm(options, f"delete offsets of {options.group}")
+            _forget(brokers, options.group, options.topic)
         case "kick":
-            kick_members(brokers, asked)
+            kick_members(brokers, options)
         case "delete":
-            names = _named(brokers, asked)
-            confirm(asked, f"delete {', '.join(names)} and their offsets")
+            names = _named(brokers, options)
+            confirm(options, f"delete {', '.join(names)} and their offsets")
             _delete(brokers, names)
     return 0
 
 
-def _named(brokers: Brokers, asked: argparse.Namespace) -> list[str]:
+def _named(brokers: Brokers, options: argparse.Namespace) -> list[str]:
     """The groups that are meant. Raises ConsoleError."""
-    names: list[str] = asked.group
-    if asked.all:
+    names: list[str] = options.group
+    if options.all:
         return [*list_groups(brokers)]
     if not names:
         raise ConsoleError("which groups? name them, or say --all")
@@ -230,17 +233,17 @@ def _sum(lags: list[int]) -> int | None:
     return sum(max(0, lag) for lag in lags) if lags else None
 
 
-def _show(brokers: Brokers, asked: argparse.Namespace) -> None:
+def _show(brokers: Brokers, options: argparse.Namespace) -> None:
     groups = list_groups(brokers)
-    for number, name in enumerate(_named(brokers, asked)):
+    for number, name in enumerate(_named(brokers, options)):
         group, heads, rows = _described(brokers, name, groups.get(name))
-        if asked.json:
+        if options.json:
             print_json(_as_object(name, group, objects(heads, rows)))
             continue
-        if number and not asked.state:
+        if number and not options.state:
             print()
-        _show_one(name, group, members=not asked.state)
-        if not (asked.state or asked.members):
+        _show_one(name, group, members=not options.state)
+        if not (options.state or options.members):
             if group.members:
                 print()
             print_table(heads, rows)
@@ -347,7 +350,7 @@ def _places(assigned: dict[str, list[int]]) -> str:
     return " ".join(f"{topic}:{ranges(indexes)}" for topic, indexes in sorted(assigned.items()))
 
 
-def _reset(brokers: Brokers, asked: argparse.Namespace, name: str) -> None:
+def _reset(brokers: Brokers, options: argparse.Namespace, name: str) -> None:
     listed = list_groups(brokers).get(name)
     is_share = listed is not None and listed.kind == SHARE
     group = describe_shares(brokers, name) if is_share else describe(brokers, name, listed)
@@ -356,12 +359,12 @@ def _reset(brokers: Brokers, asked: argparse.Namespace, name: str) -> None:
             f"group {name} is {group.state} and has members: stop its consumers first"
         )
     before = _starts(brokers, name) if is_share else committed(brokers, name)
-    wanted = asked.topic or [(topic, None) for topic, _ in before]
-    topics = _narrowed(brokers, wanted, None if asked.topic else set(before))
-    target = resolve(brokers, topics, asked.to)
+    wanted = options.topic or [(topic, None) for topic, _ in before]
+    topics = _narrowed(brokers, wanted, None if options.topic else set(before))
+    target = resolve(brokers, topics, options.to)
     if not target:
         raise ConsoleError(f"group {name} has no offsets; name a topic with --topic")
-    if asked.dry_run:
+    if options.dry_run:
         print(one_line(f"{name} would begin there, and is left as it is:"), file=sys.stderr)
     else:
         (set_starts if is_share else _commit)(brokers, name, target)

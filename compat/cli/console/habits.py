@@ -74,10 +74,12 @@ class NoAddress(Unclear):
     """No broker was named."""
 
 
-def with_address(given: Sequence[str], environment: Mapping[str, str] = os.environ) -> list[str]:
+def with_address(
+    arguments: Sequence[str], environment: Mapping[str, str] = os.environ
+) -> list[str]:
     """The words of a view as it has them, its name and the address first, then how to connect.
     Raises Unclear, with what to type."""
-    view, given_rest = _renamed(given)
+    view, given_rest = _renamed(arguments)
     rest = list(given_rest)
     address = _taken_out(rest)
     connecting, rest = _divided(rest)
@@ -94,8 +96,8 @@ def view_named(name: str) -> str:
     return _VIEW_NAMES.get(plain, plain)
 
 
-def _renamed(given: Sequence[str]) -> tuple[str, Sequence[str]]:
-    view, rest = view_named(given[0]), given[1:]
+def _renamed(arguments: Sequence[str]) -> tuple[str, Sequence[str]]:
+    view, rest = view_named(arguments[0]), arguments[1:]
     if view == "topics" and rest[:1] and rest[0] in _OF_TOPICS:
         view = _OF_TOPICS[rest[0]]
         return view, [*(["topic"] if view == "configs" else []), *rest[1:]]

@@ -29,20 +29,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
-    end = monotonic() + (asked.wait or 0)
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
+    end = monotonic() + (options.wait or 0)
     facts, problems = _look(brokers)
     while problems and monotonic() < end:
         sleep(_EVERY_S)
         facts, problems = _look(brokers)
-    if asked.json:
+    if options.json:
         print(json.dumps(facts))
     else:
         words = [number_of(facts[f"{noun}s"], noun) for noun in ("broker", "topic", "partition")]
         if facts["under_replicated"]:
             words.append(f"{facts['under_replicated']} of them under-replicated")
         state = f"not well, {', '.join(problems)}" if problems else "well"
-        print(f"{asked.address} is {state}: {', '.join(words)}")
+        print(f"{options.address} is {state}: {', '.join(words)}")
     return 1 if problems else 0
 
 

@@ -51,20 +51,20 @@ class Moment(NamedTuple):
     now_ms: int
 
 
-def _bounds(given: str, first: float, last: float) -> tuple[float, float]:
-    if not given:
+def _bounds(text: str, first: float, last: float) -> tuple[float, float]:
+    if not text:
         return first, last
-    low, dots, high = given.partition("..")
+    low, dots, high = text.partition("..")
     return (float(low), float(high)) if dots else (first, float(low))
 
 
-def _int(moment: Moment, given: str) -> int:
-    low, high = _bounds(given, 0, 999)
+def _int(moment: Moment, text: str) -> int:
+    low, high = _bounds(text, 0, 999)
     return moment.random.randint(int(low), int(high))
 
 
-def _float(moment: Moment, given: str) -> float:
-    return round(moment.random.uniform(*_bounds(given, 0, 1)), 3)
+def _float(moment: Moment, text: str) -> float:
+    return round(moment.random.uniform(*_bounds(text, 0, 1)), 3)
 
 
 def _one_of(words: tuple[str, ...]) -> Callable[[Moment, str], str]:
@@ -109,19 +109,19 @@ class Template:
             part if isinstance(part, str) else self._filled(*part, moment) for part in self._parts
         )
 
-    def _filled(self, name: str, given: str, is_quoted: bool, moment: Moment) -> str:
-        made = FIELDS[name][1](moment, given)
+    def _filled(self, name: str, text: str, is_quoted: bool, moment: Moment) -> str:
+        made = FIELDS[name][1](moment, text)
         if isinstance(made, str) and (is_quoted or not self._is_json):
             return made
         return json.dumps(made)
 
 
-def _try(name: str, given: str) -> None:
+def _try(name: str, text: str) -> None:
     try:
-        FIELDS[name][1](Moment(0, Random(0), 0), given)
+        FIELDS[name][1](Moment(0, Random(0), 0), text)
     except ValueError:
         raise ArgumentTypeError(
-            f"{{{name}:{given}}} is wrong: {name} is {FIELDS[name][0]}"
+            f"{{{name}:{text}}} is wrong: {name} is {FIELDS[name][0]}"
         ) from None
 
 
@@ -142,32 +142,32 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def made(asked: Namespace, encode: Encode) -> Iterator[Placed]:
+def made(options: Namespace, encode: Encode) -> Iterator[Placed]:
     """Records from templates. Raises ConsoleError for one that does not fit its schema."""
-    count, value = asked.generate
-    random = Random(asked.seed)
+    count, value = options.generate
+    random = Random(options.seed)
     for number in range(count):
         moment = Moment(number, random, now_ms())
-        key = None if asked.key is None else asked.key.fill(moment).encode()
-        record = NewRecord(_time(asked), key, value.fill(moment).encode(), tuple(asked.header))
+        key = None if options.key is None else options.key.fill(moment).encode()
+        record = NewRecord(_time(options), key, value.fill(moment).encode(), tuple(options.header))
         try:
-            yield Placed(encode(record), asked.partition)
+            yield Placed(encode(record), options.partition)
         except ValueError as error:
             raise ConsoleError(f"record {number}: {error}") from None
 
 
 def of_lines(
-    asked: Namespace, lines: Iterable[tuple[str, bytes]], encode: Encode
+    options: Namespace, lines: Iterable[tuple[str, bytes]], encode: Encode
 ) -> Iterator[Placed]:
     """A record of each line; each comes with where it is. Raises ConsoleError."""
-    parse = _as_json if asked.json else _as_text
+    parse = _as_json if options.json else _as_text
     for where, line in lines:
         try:
-            found = parse(asked, line.removesuffix(b"\n").removesuffix(b"\r"))
+            found = parse(options, line.removesuffix(b"\n").removesuffix(b"\r"))
             record = encode(found.record)
         except ValueError as error:
             raise ConsoleError(f"{where}: {error}") from None
-        partition = found.partition if asked.partition is None else asked.partition
+        partition = found.partition if options.partition is None else options.partition
         yield Placed(record, partition, found.source)
 
 
@@ -190,25 +190,25 @@ def lines_of(files: list[str], standard: IO[bytes]) -> Iterator[tuple[str, bytes
                 yield f"{name}, line {number}", line
 
 
-def _as_text(asked: Namespace, line: bytes) -> Placed:
-    key: bytes | None = None if asked.key is None else asked.key.text.encode()
+def _as_text(options: Namespace, line: bytes) -> Placed:
+    key: bytes | None = None if options.key is None else options.key.text.encode()
     value = line
-    if asked.key_separator is not None:
-        before, found, after = line.partition(asked.key_separator.encode())
+    if options.key_separator is not None:
+        before, found, after = line.partition(options.key_separator.encode())
         if not found:
             text = line.decode(errors="backslashreplace")
-            raise ValueError(f"there is no separator {asked.key_separator!r} in {text!r}")
+            raise ValueError(f"there is no separator {options.key_separator!r} in {text!r}")
         key, value = before, after
-    null = None if asked.null is None else asked.null.encode()
-    headers = tuple(asked.header)
-    return Placed(NewRecord(_time(asked), _unless(null, key), _unless(null, value), headers))
+    null = None if options.null is None else options.null.encode()
+    headers = tuple(options.header)
+    return Placed(NewRecord(_time(options), _unless(null, key), _unless(null, value), headers))
 
 
 def _unless(null: bytes | None, data: bytes | None) -> bytes | None:
     return None if data == null else data
 
 
-def _as_json(asked: Namespace, line: bytes) -> Placed:
+def _as_json(options: Namespace, line: bytes) -> Placed:
     """As `records --json` prints it. Raises ValueError."""
     try:
         entry = json.loads(line)
@@ -220,10 +220,12 @@ def _as_json(asked: Namespace, line: bytes) -> Placed:
         known = "key, value, headers, timestamp, partition"
         raise ValueError(f"there is no field {min(unknown)!r} of a record: {known}")
     timestamp = (
-        _number_of(entry, "timestamp", _time(asked)) if asked.timestamp is None else asked.timestamp
+        _number_of(entry, "timestamp", _time(options))
+        if options.timestamp is None
+        else options.timestamp
     )
-    key = _data(entry, "key") if asked.key is None else asked.key.text.encode()
-    headers = [*asked.header, *map(_header, entry.get("headers") or ())]
+    key = _data(entry, "key") if options.key is None else options.key.text.encode()
+    headers = [*options.header, *map(_header, entry.get("headers") or ())]
     partition = _number_of(entry, "partition", None)
     record = NewRecord(timestamp, key, _data(entry, "value"), tuple(headers))
     topic, offset = entry.get("topic"), _number_of(entry, "offset", None)
@@ -260,5 +262,5 @@ def _number_of(entry: dict[str, Any], name: str, default: Any) -> Any:
     return found
 
 
-def _time(asked: Namespace) -> int:
-    return now_ms() if asked.timestamp is None else asked.timestamp
+def _time(options: Namespace) -> int:
+    return now_ms() if options.timestamp is None else options.timestamp

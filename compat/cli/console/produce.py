@@ -305,34 +305,34 @@ def _fields() -> str:
     return ", ".join(f"{{{name}}} ({what})" for name, (what, _) in FIELDS.items())
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    encode, progress = _encode(asked), _progress(asked)
-    if asked.value and (asked.files or asked.generate):
+    encode, progress = _encode(options), _progress(options)
+    if options.value and (options.files or options.generate):
         raise ConsoleError("--value, and other values beside it: give one of them")
-    if asked.value:
-        values = enumerate(asked.value, 1)
+    if options.value:
+        values = enumerate(options.value, 1)
         lines = ((f"value {number}", text.encode()) for number, text in values)
-        records = of_lines(asked, lines, encode)
-    elif asked.generate:
-        records = made(asked, encode)
+        records = of_lines(options, lines, encode)
+    elif options.generate:
+        records = made(options, encode)
     else:
-        records = of_lines(asked, lines_of(asked.files, sys.stdin.buffer), encode)
+        records = of_lines(options, lines_of(options.files, sys.stdin.buffer), encode)
     if progress is not None:
         records = progress.left(records)
-    if asked.create_topic is not None:
-        _create(brokers, asked.topic, asked.create_topic)
+    if options.create_topic is not None:
+        _create(brokers, options.topic, options.create_topic)
     sender = Sender(
         brokers,
-        asked.topic,
-        codec=Codec[asked.codec.upper()],
-        acks=_ACKS[asked.acks],
-        transactional_id=asked.transactional_id,
+        options.topic,
+        codec=Codec[options.codec.upper()],
+        acks=_ACKS[options.acks],
+        transactional_id=options.transactional_id,
     )
     sender.begin()
-    is_whole, shown = False, Shown(sender, quiet=asked.quiet)
+    is_whole, shown = False, Shown(sender, quiet=options.quiet)
     try:
-        for chunk in chunks(_copied(records, asked.copies), asked.rate):
+        for chunk in chunks(_copied(records, options.copies), options.rate):
             _send(sender, chunk, progress)
             shown.look()
         is_whole = True
@@ -341,7 +341,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
         if is_whole and progress is not None:
             progress.save()
         shown.clear()
-        if not asked.quiet:
+        if not options.quiet:
             _tell(sender, is_whole)
     return 0
 
@@ -383,29 +383,29 @@ def _send(sender: Sender, chunk: list[Placed], progress: Progress | None) -> Non
             progress.save()
 
 
-def _progress(asked: argparse.Namespace) -> Progress | None:
-    if asked.resume is None:
+def _progress(options: argparse.Namespace) -> Progress | None:
+    if options.resume is None:
         return None
-    if asked.generate or asked.copies > 1:
+    if options.generate or options.copies > 1:
         raise ConsoleError("--resume is for lines, not with --generate or --copies")
-    return Progress(asked.resume, asked.topic)
+    return Progress(options.resume, options.topic)
 
 
-def _encode(asked: argparse.Namespace) -> Encode:
+def _encode(options: argparse.Namespace) -> Encode:
     """Raises ConsoleError where the registry is not named, or refuses."""
     of_schemas = ("schema", "subject", "key_schema", "key_subject", "message")
-    if not asked.registry:
-        if needless := next((each for each in of_schemas if getattr(asked, each)), None):
+    if not options.registry:
+        if needless := next((each for each in of_schemas if getattr(options, each)), None):
             raise ConsoleError(f"--{needless.replace('_', '-')} needs --registry URL")
         return lambda record: record
     from .schemas import registry_encoder
 
-    subject = asked.subject or f"{asked.topic}-value"
-    of_value = registry_encoder(asked.registry, subject, asked.schema, asked.message)
+    subject = options.subject or f"{options.topic}-value"
+    of_value = registry_encoder(options.registry, subject, options.schema, options.message)
     of_key = None
-    if asked.key_schema or asked.key_subject:
-        subject = asked.key_subject or f"{asked.topic}-key"
-        of_key = registry_encoder(asked.registry, subject, asked.key_schema, None)
+    if options.key_schema or options.key_subject:
+        subject = options.key_subject or f"{options.topic}-key"
+        of_key = registry_encoder(options.registry, subject, options.key_schema, None)
 
     def encode(record: NewRecord) -> NewRecord:
         key, value = record.key, record.value

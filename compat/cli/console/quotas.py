@@ -63,16 +63,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_yes(remove)
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    entity = _entity(asked)
-    match asked.action:
+    entity = _entity(options)
+    match options.action:
         case None | "list":
-            _list(brokers, entity, as_json=asked.json)
+            _list(brokers, entity, as_json=options.json)
         case "set":
-            _alter(brokers, _needed(entity), asked.quota)
+            _alter(brokers, _needed(entity), options.quota)
         case "remove":
-            _remove(brokers, _needed(entity), asked)
+            _remove(brokers, _needed(entity), options)
     return 0
 
 
@@ -97,8 +97,8 @@ def _quota(text: str) -> tuple[str, float]:
     return _key(name), number
 
 
-def _entity(asked: argparse.Namespace) -> Entity:
-    given = zip(_TYPES, (getattr(asked, dest) for dest in _dests()), strict=True)
+def _entity(options: argparse.Namespace) -> Entity:
+    given = zip(_TYPES, (getattr(options, dest) for dest in _dests()), strict=True)
     return tuple((kind, name or None) for kind, name in given if name is not None)
 
 
@@ -148,15 +148,15 @@ def _number(value: float) -> str:
     return f"{value:.0f}" if value == int(value) else f"{value}"
 
 
-def _remove(brokers: Brokers, entity: Entity, asked: argparse.Namespace) -> None:
+def _remove(brokers: Brokers, entity: Entity, options: argparse.Namespace) -> None:
     own = next((quotas for who, quotas in _found(brokers, entity) if who == entity), {})
-    missing = [name for name in asked.name if name not in own]
+    missing = [name for name in options.name if name not in own]
     if missing or not own:
         raise ConsoleError(
             f"{_called(entity)} has no quota{' ' if missing else ''}{''.join(missing[:1])}"
         )
-    names = asked.name or sorted(own)
-    confirm(asked, f"remove {', '.join(names)} of {_called(entity)}")
+    names = options.name or sorted(own)
+    confirm(options, f"remove {', '.join(names)} of {_called(entity)}")
     _alter(brokers, entity, [(name, None) for name in names])
 
 

@@ -308,18 +308,18 @@ def _add_how_shown(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    _refuse_what_contradicts(asked)
-    decoding = _decoding(asked)
-    topic = _topic(brokers, asked)
-    with Output(asked) as output:
-        reader = _reader(brokers, asked, topic, output)
+    _refuse_what_contradicts(options)
+    decoding = _decoding(options)
+    topic = _topic(brokers, options)
+    with Output(options) as output:
+        reader = _reader(brokers, options, topic, output)
         try:
             for count, (partition, record) in enumerate(
-                _wanted(reader, asked, decoding, output), 1
+                _wanted(reader, options, decoding, output), 1
             ):
-                if count == asked.max:
+                if count == options.max:
                     reader.done[partition] = record.offset + 1
                     break
         finally:
@@ -329,7 +329,7 @@ def run(brokers: Brokers, asked: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_what_contradicts(asked: argparse.Namespace) -> None:
+def _refuse_what_contradicts(options: argparse.Namespace) -> None:
     for one, other in (
         ("last", "start"),
         ("last", "to"),
@@ -340,7 +340,7 @@ def _refuse_what_contradicts(asked: argparse.Namespace) -> None:
         ("group", "to"),
         ("follow", "to"),
     ):
-        if getattr(asked, one) and getattr(asked, other):
+        if getattr(options, one) and getattr(options, other):
             names = {"start": "from"}
             raise ConsoleError(f"--{one} and --{names.get(other, other)} contradict each other")
 
@@ -348,13 +348,13 @@ def _refuse_what_contradicts(asked: argparse.Namespace) -> None:
 class Output:
     """Where records are written: standard output, or a file with what is already in it."""
 
-    def __init__(self, asked: argparse.Namespace) -> None:
+    def __init__(self, options: argparse.Namespace) -> None:
         self.starts: dict[int, int] = {}
         self._file: IO[bytes] | None = None
-        self._show = asked.format
-        self._flushes = asked.follow
-        if asked.output is not None:
-            self._file, self.starts = go_on(asked.output, asked.topic)
+        self._show = options.format
+        self._flushes = options.follow
+        if options.output is not None:
+            self._file, self.starts = go_on(options.output, options.topic)
             self._show = as_json
 
     def __enter__(self) -> Output:
@@ -389,80 +389,80 @@ def _write(data: str | bytes) -> None:
         buffer.write(data)
 
 
-def _topic(brokers: Brokers, asked: argparse.Namespace) -> MetadataResponse.Topic:
+def _topic(brokers: Brokers, options: argparse.Namespace) -> MetadataResponse.Topic:
     """With the partitions that are asked for. Raises ConsoleError."""
-    if asked.topic == _METADATA_LOG:
+    if options.topic == _METADATA_LOG:
         raise ConsoleError(
             f"{_METADATA_LOG} is served to controllers alone: Kafka's DumpLogSegments reads it in "
             "a directory, with --cluster-metadata-decoder"
         )
-    topic = brokers.topic(asked.topic)
+    topic = brokers.topic(options.topic)
     there = {part.partition_index for part in topic.partitions}
-    for index in asked.partition:
+    for index in options.partition:
         if index not in there:
-            raise ConsoleError(f"topic {asked.topic} has no partition {index}")
-    if asked.partition:
-        topic.partitions = [p for p in topic.partitions if p.partition_index in asked.partition]
+            raise ConsoleError(f"topic {options.topic} has no partition {index}")
+    if options.partition:
+        topic.partitions = [p for p in topic.partitions if p.partition_index in options.partition]
     return topic
 
 
-def _decoding(asked: argparse.Namespace) -> Decoding:
+def _decoding(options: argparse.Namespace) -> Decoding:
     """Raises ConsoleError where a registry is needed and not named, or a package is missing."""
     registry: Decoder | None = None
-    if asked.registry:
+    if options.registry:
         from .schemas import registry_decoder
 
-        registry = registry_decoder(asked.registry)
+        registry = registry_decoder(options.registry)
     chosen: dict[bool, Decoder | None] = {True: registry, False: registry}
-    for each in asked.decode:
+    for each in options.decode:
         if each.name in REGISTRY and registry is None:
             raise ConsoleError(f"{each.name} needs --registry URL")
         chosen[each.of_key] = decoder(each.name, registry)
-    return Decoding(asked.topic, key=chosen[True], value=chosen[False])
+    return Decoding(options.topic, key=chosen[True], value=chosen[False])
 
 
 def _reader(
-    brokers: Brokers, asked: argparse.Namespace, topic: MetadataResponse.Topic, output: Output
+    brokers: Brokers, options: argparse.Namespace, topic: MetadataResponse.Topic, output: Output
 ) -> Reader | GroupReader:
-    start: Position = asked.start or _FROM_START
-    if asked.group is not None:
+    start: Position = options.start or _FROM_START
+    if options.group is not None:
         return GroupReader(
             brokers,
             topic,
-            asked.group,
+            options.group,
             start,
-            committed=asked.committed,
-            follow=asked.follow,
+            committed=options.committed,
+            follow=options.follow,
             flush=output.flush,
         )
-    starts = resolve(brokers, [topic], start, committed=asked.committed)
-    ends = look_up(brokers, [topic], LATEST, committed=asked.committed)
-    if asked.start is not None:
-        _say_what_is_beyond(asked, starts, ends)
-    if asked.last is not None:
+    starts = resolve(brokers, [topic], start, committed=options.committed)
+    ends = look_up(brokers, [topic], LATEST, committed=options.committed)
+    if options.start is not None:
+        _say_what_is_beyond(options, starts, ends)
+    if options.last is not None:
         starts = ends
     starts |= {
-        (asked.topic, index): at
+        (options.topic, index): at
         for index, at in output.starts.items()
-        if (asked.topic, index) in starts
+        if (options.topic, index) in starts
     }
-    stops = resolve(brokers, [topic], asked.to) if asked.to is not None else {}
+    stops = resolve(brokers, [topic], options.to) if options.to is not None else {}
     return Reader(
         brokers,
         topic,
         starts,
-        committed=asked.committed,
-        follow=asked.follow,
+        committed=options.committed,
+        follow=options.follow,
         ends={index: at for (_, index), at in stops.items()},
-        grows=not asked.partition,
+        grows=not options.partition,
     )
 
 
 def _say_what_is_beyond(
-    asked: argparse.Namespace, starts: dict[Place, int], ends: dict[Place, int]
+    options: argparse.Namespace, starts: dict[Place, int], ends: dict[Place, int]
 ) -> None:
     """On standard error: an offset or a time behind the end is likely a mistake."""
-    start: Position = asked.start
+    start: Position = options.start
     beyond = [
         place for place, at in starts.items() if start.offset is not None and at < start.offset
     ]
@@ -473,29 +473,29 @@ def _say_what_is_beyond(
         print(f"odradek: offset {start.offset} is beyond the end: {listed}", file=sys.stderr)
     is_time = start.timestamp is not None and start.timestamp >= 0
     if is_time and starts == ends and any(ends.values()):
-        print(f"odradek: no record of {asked.topic} is of that time or later", file=sys.stderr)
+        print(f"odradek: no record of {options.topic} is of that time or later", file=sys.stderr)
 
 
 def _wanted(
-    reader: Reader | GroupReader, asked: argparse.Namespace, decoding: Decoding, output: Output
+    reader: Reader | GroupReader, options: argparse.Namespace, decoding: Decoding, output: Output
 ) -> Iterator[tuple[int, Record]]:
     """Write the records that match; yield each once it is written."""
-    for partition, record in _from(reader, asked, decoding):
+    for partition, record in _from(reader, options, decoding):
         found = decoding.decode(partition, record)
-        if matches(asked, found):
+        if matches(options, found):
             output.write(found)
             yield partition, record
 
 
 def _from(
-    reader: Reader | GroupReader, asked: argparse.Namespace, decoding: Decoding
+    reader: Reader | GroupReader, options: argparse.Namespace, decoding: Decoding
 ) -> Iterator[tuple[int, Record]]:
-    if asked.last is not None and isinstance(reader, Reader):
+    if options.last is not None and isinstance(reader, Reader):
         yield from last(
             reader.brokers,
             reader.topic,
-            asked.last,
-            lambda partition, record: matches(asked, decoding.decode(partition, record)),
-            committed=asked.committed,
+            options.last,
+            lambda partition, record: matches(options, decoding.decode(partition, record)),
+            committed=options.committed,
         )
     yield from reader

@@ -43,20 +43,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     top = Top()
     number = 0
     while True:
         rows = top.look(Sample.of(brokers))
-        if asked.json:
+        if options.json:
             print_json(rows.as_objects())
         else:
-            _show(asked.address, rows)
+            _show(options.address, rows)
         sys.stdout.flush()
         number += 1
-        if number == asked.times:
+        if number == options.times:
             return 0
-        sleep(asked.every)
+        sleep(options.every)
 
 
 @dataclass

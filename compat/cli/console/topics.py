@@ -106,24 +106,24 @@ def _add_create(actions: Any) -> ArgumentParser:
     return create
 
 
-def run(brokers: Brokers, asked: Namespace) -> int:
+def run(brokers: Brokers, options: Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            _list(brokers, internal=asked.internal, as_json=asked.json)
+            _list(brokers, internal=options.internal, as_json=options.json)
         case "show":
-            _show(brokers, asked.topic, as_json=asked.json)
+            _show(brokers, options.topic, as_json=options.json)
         case "create":
-            _create(brokers, asked)
+            _create(brokers, options)
         case "grow":
-            _grow(brokers, asked.topic, asked.partitions)
+            _grow(brokers, options.topic, options.partitions)
         case "empty":
-            which = "every record" if asked.before.timestamp == LATEST else "old records"
-            confirm(asked, f"delete {which} of {', '.join(asked.topic)}")
-            _empty(brokers, asked.topic, asked.before)
+            which = "every record" if options.before.timestamp == LATEST else "old records"
+            confirm(options, f"delete {which} of {', '.join(options.topic)}")
+            _empty(brokers, options.topic, options.before)
         case "delete":
-            confirm(asked, f"delete {', '.join(asked.topic)}")
-            _delete(brokers, asked)
+            confirm(options, f"delete {', '.join(options.topic)}")
+            _delete(brokers, options)
     return 0
 
 
@@ -191,20 +191,20 @@ def _row(
     ]
 
 
-def _create(brokers: Brokers, asked: Namespace) -> None:
+def _create(brokers: Brokers, options: Namespace) -> None:
     config = CreateTopicsRequest.Topic.Config
-    configs = [config(name=name, value=value) for name, value in asked.set]
+    configs = [config(name=name, value=value) for name, value in options.set]
     answer = brokers.ask_controller(
         CreateTopicsRequest(
             topics=[
                 CreateTopicsRequest.Topic(
                     name=name,
-                    num_partitions=asked.partitions,
-                    replication_factor=asked.replicas,
+                    num_partitions=options.partitions,
+                    replication_factor=options.replicas,
                     assignments=[],
                     configs=configs,
                 )
-                for name in asked.topic
+                for name in options.topic
             ],
             timeout_ms=_TIMEOUT_MS,
         )
@@ -212,8 +212,8 @@ def _create(brokers: Brokers, asked: Namespace) -> None:
     for topic in answer.topics:
         if not topic.error_code:
             brokers.topic(topic.name, is_new=True)
-    there = Error.TOPIC_ALREADY_EXISTS if asked.if_not_exists else None
-    given = [name for name, _ in asked.set]
+    there = Error.TOPIC_ALREADY_EXISTS if options.if_not_exists else None
+    given = [name for name, _ in options.set]
     report(
         (
             0 if topic.error_code == there else topic.error_code,
@@ -268,9 +268,9 @@ def _records_of(name: str, offsets: Mapping[int, int]) -> DeleteRecordsRequest:
     return DeleteRecordsRequest(topics=topics, timeout_ms=_TIMEOUT_MS)
 
 
-def _delete(brokers: Brokers, asked: Namespace) -> None:
-    names: list[str] = asked.topic
-    missing = Error.UNKNOWN_TOPIC_OR_PARTITION if asked.if_exists else None
+def _delete(brokers: Brokers, options: Namespace) -> None:
+    names: list[str] = options.topic
+    missing = Error.UNKNOWN_TOPIC_OR_PARTITION if options.if_exists else None
     answer = brokers.ask_controller(
         DeleteTopicsRequest(topic_names=names, timeout_ms=_TIMEOUT_MS), most=_BY_NAME_UP_TO
     )

@@ -99,22 +99,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_yes(abort)
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            print_rows(_HEADS, _listed(brokers), as_json=asked.json)
+            print_rows(_HEADS, _listed(brokers), as_json=options.json)
         case "show":
-            _show(brokers, asked.id, as_json=asked.json)
+            _show(brokers, options.id, as_json=options.json)
         case "producers":
             found = [
-                each for topic in _topics(brokers, asked.topic) for each in _of(brokers, topic)
+                each for topic in _topics(brokers, options.topic) for each in _of(brokers, topic)
             ]
-            _print_producers(found, as_json=asked.json)
+            _print_producers(found, as_json=options.json)
         case "hanging":
-            _print_producers(_hanging(brokers, asked.topic), as_json=asked.json)
+            _print_producers(_hanging(brokers, options.topic), as_json=options.json)
         case "abort":
-            _abort(brokers, asked)
+            _abort(brokers, options)
     return 0
 
 
@@ -247,23 +247,26 @@ def _hanging(brokers: Brokers, given: list[tuple[str, int | None]]) -> list[Prod
     return [p for p in open_ones if (p.producer_id, p.topic, p.partition) not in known]
 
 
-def _abort(brokers: Brokers, asked: argparse.Namespace) -> None:
-    if (asked.id is None) == (asked.topic is None):
+def _abort(brokers: Brokers, options: argparse.Namespace) -> None:
+    if (options.id is None) == (options.topic is None):
         raise ConsoleError("which? a transactional id, or --topic NAME:PARTITION --start-offset N")
-    if asked.id is not None:
-        _fence(brokers, asked)
+    if options.id is not None:
+        _fence(brokers, options)
         return
-    topic, index = asked.topic[0], asked.topic[1] if asked.partition is None else asked.partition
-    if index is None or asked.start_offset is None:
+    topic, index = (
+        options.topic[0],
+        options.topic[1] if options.partition is None else options.partition,
+    )
+    if index is None or options.start_offset is None:
         raise ConsoleError("of one that hangs name --topic NAME:PARTITION and --start-offset")
     (found,) = _topics(brokers, [(topic, index)])
-    open_ones = [p for p in _of(brokers, found) if p.start_offset == asked.start_offset]
+    open_ones = [p for p in _of(brokers, found) if p.start_offset == options.start_offset]
     if not open_ones:
         raise ConsoleError(
-            f"no open transaction begins at offset {asked.start_offset} of {topic}-{index}"
+            f"no open transaction begins at offset {options.start_offset} of {topic}-{index}"
         )
     (producer,) = open_ones
-    confirm(asked, f"abort the transaction of producer {producer.producer_id} in {topic}-{index}")
+    confirm(options, f"abort the transaction of producer {producer.producer_id} in {topic}-{index}")
     made = WriteTxnMarkersRequest.Marker
     marker = made(
         producer_id=producer.producer_id,
@@ -279,25 +282,25 @@ def _abort(brokers: Brokers, asked: argparse.Namespace) -> None:
     print(f"aborted the transaction of producer {producer.producer_id} in {topic}-{index}")
 
 
-def _fence(brokers: Brokers, asked: argparse.Namespace) -> None:
+def _fence(brokers: Brokers, options: argparse.Namespace) -> None:
     """A new epoch of the id ends what the old one has open, as a producer's start does it."""
-    found = _described(brokers, asked.id)
+    found = _described(brokers, options.id)
     if found.transaction_state in _ENDED:
-        raise ConsoleError(f"{asked.id} has no open transaction: it is {found.transaction_state}")
-    confirm(asked, f"abort the transaction of {asked.id}, whose producer cannot go on then")
+        raise ConsoleError(f"{options.id} has no open transaction: it is {found.transaction_state}")
+    confirm(options, f"abort the transaction of {options.id}, whose producer cannot go on then")
     request = InitProducerIdRequest(
-        transactional_id=asked.id, transaction_timeout_ms=found.transaction_timeout_ms
+        transactional_id=options.id, transaction_timeout_ms=found.transaction_timeout_ms
     )
 
     def is_done() -> bool:
-        answer = brokers.ask(request, most=4, node=transaction_coordinator(brokers, asked.id))
+        answer = brokers.ask(request, most=4, node=transaction_coordinator(brokers, options.id))
         if answer.error_code == Error.CONCURRENT_TRANSACTIONS:
             return False
-        check(answer.error_code, f"aborting {asked.id}")
+        check(answer.error_code, f"aborting {options.id}")
         return True
 
-    brokers.until(is_done, f"the transaction of {asked.id} is still being aborted")
-    print(one_line(f"aborted the transaction of {asked.id}"))
+    brokers.until(is_done, f"the transaction of {options.id} is still being aborted")
+    print(one_line(f"aborted the transaction of {options.id}"))
 
 
 def _time(timestamp: int) -> str | None:

@@ -71,16 +71,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_yes(remove)
 
 
-def run(brokers: Brokers, asked: argparse.Namespace) -> int:
+def run(brokers: Brokers, options: argparse.Namespace) -> int:
     """Run the command. Raises ConsoleError."""
-    match asked.action:
+    match options.action:
         case None | "list":
-            rows = _credentials(brokers, asked.user)
-            print_rows(_HEADS, rows, as_json=asked.json)
+            rows = _credentials(brokers, options.user)
+            print_rows(_HEADS, rows, as_json=options.json)
         case "add":
-            _add(brokers, asked)
+            _add(brokers, options)
         case "remove":
-            _remove(brokers, asked)
+            _remove(brokers, options)
     return 0
 
 
@@ -111,44 +111,44 @@ def _credentials(brokers: Brokers, users: list[str]) -> list[list[object]]:
     return rows
 
 
-def _add(brokers: Brokers, asked: argparse.Namespace) -> None:
-    password = _password(asked)
+def _add(brokers: Brokers, options: argparse.Namespace) -> None:
+    password = _password(options)
     salt = secrets.token_bytes(_SALT_BYTES)
-    digest = _HASHES[asked.mechanism]
-    salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, asked.iterations)
+    digest = _HASHES[options.mechanism]
+    salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, options.iterations)
     entry = AlterUserScramCredentialsRequest.Upsertion(
-        name=asked.user,
-        mechanism=MECHANISMS[asked.mechanism],
-        iterations=asked.iterations,
+        name=options.user,
+        mechanism=MECHANISMS[options.mechanism],
+        iterations=options.iterations,
         salt=salt,
         salted_password=salted,
     )
     request = AlterUserScramCredentialsRequest(deletions=[], upsertions=[entry])
-    _report(brokers.ask_controller(request), f"may log in by {asked.mechanism}")
+    _report(brokers.ask_controller(request), f"may log in by {options.mechanism}")
     # The controller answers first: the broker that will be asked next follows it.
     brokers.until(
-        lambda: [asked.user, asked.mechanism, asked.iterations] in _credentials(brokers, []),
-        f"user {asked.user} is not there yet",
+        lambda: [options.user, options.mechanism, options.iterations] in _credentials(brokers, []),
+        f"user {options.user} is not there yet",
     )
 
 
-def _password(asked: argparse.Namespace) -> str:
-    password: str | None = asked.password
+def _password(options: argparse.Namespace) -> str:
+    password: str | None = options.password
     if password is None and sys.stdin is not None and sys.stdin.isatty():
-        password = getpass.getpass(f"password of {asked.user}: ")
+        password = getpass.getpass(f"password of {options.user}: ")
     elif password is None:
         password = sys.stdin.readline().rstrip("\r\n") if sys.stdin else ""
     if not password:
-        raise ConsoleError(f"a password of {asked.user} is missing: --password")
+        raise ConsoleError(f"a password of {options.user} is missing: --password")
     return password
 
 
-def _remove(brokers: Brokers, asked: argparse.Namespace) -> None:
-    there = _credentials(brokers, asked.user)
-    gone = [row for row in there if asked.mechanism in (None, row[1])]
+def _remove(brokers: Brokers, options: argparse.Namespace) -> None:
+    there = _credentials(brokers, options.user)
+    gone = [row for row in there if options.mechanism in (None, row[1])]
     if not gone:
-        raise ConsoleError(f"{', '.join(asked.user)}: no password for {asked.mechanism}")
-    confirm(asked, f"remove {', '.join(f'{user} ({mechanism})' for user, mechanism, _ in gone)}")
+        raise ConsoleError(f"{', '.join(options.user)}: no password for {options.mechanism}")
+    confirm(options, f"remove {', '.join(f'{user} ({mechanism})' for user, mechanism, _ in gone)}")
     # A request may name a user once.
     for mechanism in dict.fromkeys(str(name) for _, name, _ in gone):
         deletions = [

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from ....emulator.base.event import Event
 from ....emulator.base.words import lasted
-from .levels import Said
+from .levels import LogLine
 
 ONE_BY_ONE = 3
 PERIOD_S = 60.0
@@ -77,11 +77,11 @@ class _Kind:
     is_summed: bool = False
     """Whether there was a sum in this period."""
     counts: Counter[str] = field(default_factory=Counter)
-    like: Said | None = None
+    like: LogLine | None = None
     """The last one that was counted."""
     first: float = 0.0
     last: float = 0.0
-    events: deque[tuple[Event, int, Said]] = field(
+    events: deque[tuple[Event, int, LogLine]] = field(
         default_factory=lambda: deque(maxlen=_MOST_EVENTS)
     )
     """Events whose count may still rise, with the count that is known."""
@@ -89,19 +89,19 @@ class _Kind:
     def begin(self, at: float, single_lines: int = 0) -> None:
         self.since, self.single_lines, self.is_summed = at, single_lines, False
 
-    def count(self, said: Said, at: float, number: int) -> None:
+    def count(self, line: LogLine, at: float, number: int) -> None:
         if not self.counts:
             self.first = at
-        self.last, self.like = at, said
-        place = said.about if len(self.counts) < _MOST_PLACES or said.about in self.counts else ""
+        self.last, self.like = at, line
+        place = line.about if len(self.counts) < _MOST_PLACES or line.about in self.counts else ""
         self.counts[place] += number
 
     def count_risen(self, at: float) -> None:
         """An event that happens again is no new one: its count rises."""
-        for index, (event, known, said) in enumerate(self.events):
+        for index, (event, known, line) in enumerate(self.events):
             if (now := event.count) > known:
-                self.count(said, at, now - known)
-                self.events[index] = event, now, said
+                self.count(line, at, now - known)
+                self.events[index] = event, now, line
 
 
 class Summing:
@@ -109,10 +109,10 @@ class Summing:
         self._one_by_one = one_by_one
         self._kinds: dict[str, _Kind] = {}
 
-    def take(self, said: Said, at: float, event: Event | None = None) -> Iterator[Said]:
+    def take(self, line: LogLine, at: float, event: Event | None = None) -> Iterator[LogLine]:
         """Something was said, at a time of a clock that only goes on, in s. Yields it if it has
         a line of its own. `event`: from which it was made, if its count may still rise."""
-        key = said.key or said.kind
+        key = line.key or line.kind
         kind = self._kinds.get(key)
         if kind is None:
             if len(self._kinds) >= _MOST_KINDS:
@@ -121,14 +121,14 @@ class Summing:
         elif at - kind.since >= PERIOD_S and not kind.counts:
             kind.begin(at)
         if event is not None:
-            kind.events.append((event, said.times, said))
+            kind.events.append((event, line.times, line))
         if kind.single_lines < self._one_by_one:
             kind.single_lines += 1
-            yield said
+            yield line
         else:
-            kind.count(said, at, said.times)
+            kind.count(line, at, line.times)
 
-    def due(self, at: float, now_ms: int) -> Iterator[Said]:
+    def due(self, at: float, now_ms: int) -> Iterator[LogLine]:
         """Sums of what has ended, or has gone on for a period."""
         for kind in self._kinds.values():
             kind.count_risen(at)
@@ -141,7 +141,7 @@ class Summing:
                 yield _sum(kind, now_ms)
                 kind.is_summed = True
 
-    def all(self, at: float, now_ms: int) -> Iterator[Said]:
+    def all(self, at: float, now_ms: int) -> Iterator[LogLine]:
         """Sums of everything that has no line yet."""
         for kind in self._kinds.values():
             kind.count_risen(at)
@@ -149,7 +149,7 @@ class Summing:
                 yield _sum(kind, now_ms)
 
 
-def _sum(kind: _Kind, now_ms: int) -> Said:
+def _sum(kind: _Kind, now_ms: int) -> LogLine:
     """One line about everything that was counted, which is forgotten."""
     like, number, counts = kind.like, sum(kind.counts.values()), kind.counts
     assert like is not None
@@ -167,4 +167,4 @@ def _sum(kind: _Kind, now_ms: int) -> Said:
         most = ", ".join(f"{place} ({count:,})" for place, count in named)
         text += f"{of}; most: {most}"
     counts.clear()
-    return Said(now_ms, like.level, like.kind, text, times=number)
+    return LogLine(now_ms, like.level, like.kind, text, times=number)

@@ -34,7 +34,7 @@ from ....emulator.base.logger import log as broker_log
 from ....emulator.base.words import lasted, number_of
 from ..console.output import one_line
 from .aggregation import Summing, about
-from .levels import DEBUG, INFO, WARN, Said, is_logged, level_of, level_of_record
+from .levels import DEBUG, INFO, WARN, LogLine, is_logged, level_of, level_of_record
 
 LASTS_S = 30.0
 NONE_S = 5.0
@@ -74,7 +74,7 @@ class Rebalances:
     def __init__(self) -> None:
         self._rounds: dict[str, _Round] = {}
 
-    def take(self, event: Event, at: float) -> Iterator[Said]:
+    def take(self, event: Event, at: float) -> Iterator[LogLine]:
         """What an event of a group makes known; `at`: seconds of a clock that only goes on."""
         what = _CAME.get(event.kind) or _GONE.get(event.kind)
         if what is not None:
@@ -91,15 +91,15 @@ class Rebalances:
                 f"group {event.group} rebalanced in {lasted(took)} ({round.why()}): "
                 f"generation {event.details.get('generation')}, {members}"
             )
-            yield _said(event, "rebalanced", sentence)
+            yield _line_of(event, "rebalanced", sentence)
 
-    def due(self, at: float, now_ms: int) -> Iterator[Said]:
+    def due(self, at: float, now_ms: int) -> Iterator[LogLine]:
         """Rebalances that last long, and members that moved without one."""
         for group, round in list(self._rounds.items()):
             if round.begun is None and at - round.since >= NONE_S:
                 del self._rounds[group]
                 kind = "members changed"
-                yield Said(now_ms, level_of(kind), kind, f"group {group}: {round.why()}", group)
+                yield LogLine(now_ms, level_of(kind), kind, f"group {group}: {round.why()}", group)
             if round.begun is None or round.is_logged or at - round.begun < LASTS_S:
                 continue
             round.is_logged = True
@@ -107,12 +107,12 @@ class Rebalances:
                 f"group {group} has been rebalancing for {at - round.begun:.0f} s: {round.why()}"
             )
             kind = "rebalance lasts"
-            yield Said(now_ms, level_of(kind), kind, sentence, group)
+            yield LogLine(now_ms, level_of(kind), kind, sentence, group)
 
-    def _moved(self, event: Event, what: str, at: float) -> Iterator[Said]:
+    def _moved(self, event: Event, what: str, at: float) -> Iterator[LogLine]:
         if event.kind in _GONE and event.details.get("members") == 0:
             self._rounds.pop(event.group, None)
-            yield _said(
+            yield _line_of(
                 event, "group empty", f"group {event.group} is empty: {event.client} {what}"
             )
             return
@@ -140,8 +140,8 @@ def _names(names: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
 
 
-def _said(event: Event, kind: str, sentence: str) -> Said:
-    return Said(event.time, level_of(kind), kind, sentence, event.group)
+def _line_of(event: Event, kind: str, sentence: str) -> LogLine:
+    return LogLine(event.time, level_of(kind), kind, sentence, event.group)
 
 
 _WAITING_MAX = 10_000
@@ -153,15 +153,15 @@ TEXT, JSON = "text", "json"
 BROKER, SETTINGS, _LOG = "broker", "settings", "log"
 
 
-def as_text(said: Said) -> str:
-    moment = datetime.fromtimestamp(said.time_ms / 1000)
-    return f"{moment.isoformat(' ', 'milliseconds')}  {said.sentence}\n{said.trace}"
+def as_text(line: LogLine) -> str:
+    moment = datetime.fromtimestamp(line.time_ms / 1000)
+    return f"{moment.isoformat(' ', 'milliseconds')}  {line.sentence}\n{line.trace}"
 
 
-def as_json(said: Said) -> str:
-    moment = datetime.fromtimestamp(said.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
-    message = f"{said.sentence}\n{said.trace}" if said.trace else said.sentence
-    entry = {"time": moment, "level": said.level, "kind": said.kind, "message": message}
+def as_json(line: LogLine) -> str:
+    moment = datetime.fromtimestamp(line.time_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    message = f"{line.sentence}\n{line.trace}" if line.trace else line.sentence
+    entry = {"time": moment, "level": line.level, "kind": line.kind, "message": message}
     return json.dumps(entry) + "\n"
 
 
@@ -171,28 +171,30 @@ class Digest:
         self._rebalances = Rebalances()
         self._summing = Summing()
 
-    def take(self, event: Event, at: float) -> Iterator[Said]:
+    def take(self, event: Event, at: float) -> Iterator[LogLine]:
         """An event, at a time of a clock that only goes on, in s."""
         level = level_of(event.kind, event.client)
-        said = Said(event.time, level, event.kind, event.sentence, about(event), times=event.count)
+        line = LogLine(
+            event.time, level, event.kind, event.sentence, about(event), times=event.count
+        )
         if self._least == DEBUG:
-            yield said
+            yield line
             return
         for each in self._rebalances.take(event, at):
             yield from self.summed(each, at)
-        yield from self.summed(said, at, event if event.kind in _REPEATED else None)
+        yield from self.summed(line, at, event if event.kind in _REPEATED else None)
 
-    def summed(self, said: Said, at: float, event: Event | None = None) -> Iterator[Said]:
+    def summed(self, line: LogLine, at: float, event: Event | None = None) -> Iterator[LogLine]:
         """The line of its own, unless it repeats. What the broker says of itself always is."""
-        if said.kind == BROKER or is_logged(said.level, self._least):
-            yield from self._summing.take(said, at, event)
+        if line.kind == BROKER or is_logged(line.level, self._least):
+            yield from self._summing.take(line, at, event)
 
-    def due(self, at: float, now_ms: int) -> Iterator[Said]:
+    def due(self, at: float, now_ms: int) -> Iterator[LogLine]:
         for each in self._rebalances.due(at, now_ms):
             yield from self.summed(each, at)
         yield from self._summing.due(at, now_ms)
 
-    def end(self, at: float, now_ms: int) -> Iterator[Said]:
+    def end(self, at: float, now_ms: int) -> Iterator[LogLine]:
         return self._summing.all(at, now_ms)
 
 
@@ -205,7 +207,7 @@ class EventLog:
         self._line = as_json if form == JSON else as_text
         self._least = least
         self._digest = Digest(least)
-        self._waiting: Queue[Event | Said | None] = Queue(_WAITING_MAX)
+        self._waiting: Queue[Event | LogLine | None] = Queue(_WAITING_MAX)
         self._left_out = 0
         self._thread = threading.Thread(target=self._write, name="odradek-log", daemon=True)
         if stream is not None:
@@ -218,7 +220,7 @@ class EventLog:
     def say(self, line: str, level: str = INFO) -> None:
         """Log a line that is no event, and never summed up. Never waits."""
         if is_logged(level, self._least):
-            self._put(Said(_now_ms(), level, SETTINGS, one_line(line)))
+            self._put(LogLine(_now_ms(), level, SETTINGS, one_line(line)))
 
     @contextmanager
     def of_the_broker(self) -> Iterator[None]:
@@ -239,7 +241,7 @@ class EventLog:
             return
         self._thread.join(_END_S)
 
-    def _put(self, item: Event | Said) -> None:
+    def _put(self, item: Event | LogLine) -> None:
         if self._stream is None:
             return
         try:
@@ -250,7 +252,7 @@ class EventLog:
     def _write(self) -> None:
         is_over = False
         while not is_over:
-            items: list[Event | Said | None] = []
+            items: list[Event | LogLine | None] = []
             try:
                 items.append(self._waiting.get(timeout=_LOOK_S))
                 while True:
@@ -260,7 +262,7 @@ class EventLog:
             if not self._write_lines(self._lines(items, is_over)):
                 return
 
-    def _lines(self, items: Iterable[Event | Said | None], is_over: bool) -> Iterator[Said]:
+    def _lines(self, items: Iterable[Event | LogLine | None], is_over: bool) -> Iterator[LogLine]:
         at, now_ms = monotonic(), _now_ms()
         for item in items:
             if isinstance(item, Event):
@@ -274,9 +276,9 @@ class EventLog:
             yield from self._digest.end(at, now_ms)
         if self._left_out:
             text, self._left_out = f"({self._left_out:,} events are left out)", 0
-            yield Said(now_ms, WARN, _LOG, text)
+            yield LogLine(now_ms, WARN, _LOG, text)
 
-    def _write_lines(self, lines: Iterable[Said]) -> bool:
+    def _write_lines(self, lines: Iterable[LogLine]) -> bool:
         """False if nobody reads them any more."""
         assert self._stream is not None
         text = "".join(map(self._line, lines))
@@ -291,7 +293,7 @@ class EventLog:
 class LogHandler(logging.Handler):
     """Hands what the broker logs of itself (warnings, failures) to the same log."""
 
-    def __init__(self, put: Callable[[Said], None]) -> None:
+    def __init__(self, put: Callable[[LogLine], None]) -> None:
         super().__init__()
         self._put = put
         self._formatter = logging.Formatter()
@@ -303,7 +305,7 @@ class LogHandler(logging.Handler):
             trace = self._formatter.formatException(record.exc_info) + "\n"
         at, level = int(record.created * 1000), level_of_record(record.levelno)
         key = f"{BROKER}: {record.msg}"
-        self._put(Said(at, level, BROKER, one_line(record.getMessage()), key=key, trace=trace))
+        self._put(LogLine(at, level, BROKER, one_line(record.getMessage()), key=key, trace=trace))
 
 
 def _now_ms() -> int:

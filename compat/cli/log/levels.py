@@ -56,7 +56,7 @@ _WARN = frozenset(
 )
 
 
-class Said(NamedTuple):
+class LogLine(NamedTuple):
     """Something the log may tell: by itself, or with others of its kind."""
 
     time_ms: int

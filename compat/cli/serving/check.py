@@ -35,15 +35,15 @@ def run_check(options: argparse.Namespace, serve: argparse.ArgumentParser) -> in
         configure(serve, serve.parse_args(given))
     except SettingsError as error:
         return fail(str(error), 2)
-    asked = serve.parse_args(given)
-    settings: Settings = asked.settings
+    options = serve.parse_args(given)
+    settings: Settings = options.settings
     if not settings.files:
         return fail(f"there is no {NAME} here, and no [tool.odradek] in a pyproject.toml", 2)
     from .start import known_only, wrong_with
 
-    settings = known_only(settings, asked)
+    settings = known_only(settings, options)
     name = settings.files[-1]
-    wrong = wrong_with(asked, settings)
+    wrong = wrong_with(options, settings)
     for each in wrong:
         fail(f"{name}: {each}")
     if wrong:

@@ -46,15 +46,15 @@ def add_settings(serve: argparse.ArgumentParser) -> None:
     serve.set_defaults(settings=Settings(), parser=serve)
 
 
-def configure(serve: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+def configure(serve: argparse.ArgumentParser, options: argparse.Namespace) -> None:
     """Read what is to be read, and make it the defaults of the options that were not given (those
     that may be repeated would else be added to it). Raises SettingsError."""
-    settings = read_all(serve, given)
+    settings = read_all(serve, options)
     judged = {
         option: (action.dest, _judged(action, settings.options[option], settings.where[option]))
         for option, action in _options(serve)
         if option in settings.options
-        and (option in _MAPPINGS or getattr(given, action.dest) == action.default)
+        and (option in _MAPPINGS or getattr(options, action.dest) == action.default)
     }
     _, configs = judged.pop("set", ("", ()))
     _, features = judged.pop("feature", ("", ()))
@@ -93,15 +93,15 @@ def read_all(
     return settings | from_environment
 
 
-def _file(given: argparse.Namespace, environment: Mapping[str, str]) -> Path | None:
-    is_watched = given.watch or bool(environment.get("ODRADEK_WATCH", "").strip())
-    if given.no_file:
-        if given.file or is_watched:
-            raise SettingsError(f"--no-file, and --{'file' if given.file else 'watch'} beside it")
+def _file(options: argparse.Namespace, environment: Mapping[str, str]) -> Path | None:
+    is_watched = options.watch or bool(environment.get("ODRADEK_WATCH", "").strip())
+    if options.no_file:
+        if options.file or is_watched:
+            raise SettingsError(f"--no-file, and --{'file' if options.file else 'watch'} beside it")
         return None
     from .toml_file import find
 
-    named = given.file or environment.get("ODRADEK_FILE", "")
+    named = options.file or environment.get("ODRADEK_FILE", "")
     path = Path(named) if named else find(Path.cwd())
     if path is None and is_watched:
         raise SettingsError(f"--watch: there is no {NAME} here; name a file with --file")

@@ -84,18 +84,19 @@ def _plain(text: str) -> str:
 
 
 class _Translated:
-    def __init__(self, path: Path, given: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, settings: Mapping[str, str]) -> None:
         self._path = path
         self.settings = Settings(files=[path])
         definitions, inert = broker_definitions(), inert_broker_configs()
-        given = dict(given)
+        settings = dict(settings)
         self._controllers = [
-            name.strip().upper() for name in given.get("controller.listener.names", "").split(",")
+            name.strip().upper()
+            for name in settings.get("controller.listener.names", "").split(",")
         ]
         self._is_plain = True
-        self._addresses(given)
-        self._data(given)
-        for name, value in given.items():
+        self._addresses(settings)
+        self._data(settings)
+        for name, value in settings.items():
             if name in ("node.id", "broker.id"):
                 self.settings.configs["node.id"] = value.strip()
             elif name in NOT_SETTABLE:
@@ -120,22 +121,22 @@ class _Translated:
                 if name in inert:
                     self._leave(name, inert[name])
         left = self.settings.not_obeyed.keys() - self.settings.configs.keys()
-        self.settings.ignored = {name: text for name, text in given.items() if name in left}
+        self.settings.ignored = {name: text for name, text in settings.items() if name in left}
 
     def _leave(self, name: str, why: str) -> None:
         self.settings.not_obeyed[name] = why
 
-    def _addresses(self, given: dict[str, str]) -> None:
-        listeners = list(self._for_clients(given, _LISTENERS))
-        advertised = list(self._for_clients(given, _ADVERTISED))
-        pairs = [pair.strip() for pair in given.pop(_PROTOCOLS, "").split(",") if ":" in pair]
+    def _addresses(self, settings: dict[str, str]) -> None:
+        listeners = list(self._for_clients(settings, _LISTENERS))
+        advertised = list(self._for_clients(settings, _ADVERTISED))
+        pairs = [pair.strip() for pair in settings.pop(_PROTOCOLS, "").split(",") if ":" in pair]
         protocols = dict(pair.upper().split(":", 1) for pair in pairs)
         self._names = {name.lower() for name, _, _ in listeners} or {_PLAINTEXT.lower()}
         self._is_plain = len(listeners) <= 1 and all(
             protocols.get(name, name) == _PLAINTEXT for name, _, _ in listeners
         )
         if self._is_plain:
-            given.pop(_BETWEEN, None)  # it is the only one
+            settings.pop(_BETWEEN, None)  # it is the only one
             for _, host, port in listeners:
                 self._set("host", host or _ANY, _LISTENERS)
                 self._set("port", int(port), _LISTENERS)
@@ -151,8 +152,8 @@ class _Translated:
         if own:
             configs[_PROTOCOLS] = ",".join(own)
 
-    def _for_clients(self, given: dict[str, str], config: str) -> Iterator[tuple[str, str, str]]:
-        for text in filter(None, map(str.strip, given.pop(config, "").split(","))):
+    def _for_clients(self, settings: dict[str, str], config: str) -> Iterator[tuple[str, str, str]]:
+        for text in filter(None, map(str.strip, settings.pop(config, "").split(","))):
             found = self._listener(config, text)
             if found[0] not in self._controllers:
                 yield found
@@ -184,8 +185,8 @@ class _Translated:
             )
         return match[1].upper(), match[2].strip("[]"), match[3]
 
-    def _data(self, given: dict[str, str]) -> None:
-        one, several = given.pop("log.dir", ""), given.pop("log.dirs", "")
+    def _data(self, settings: dict[str, str]) -> None:
+        one, several = settings.pop("log.dir", ""), settings.pop("log.dirs", "")
         first, *more = [each.strip() for each in (several or one).split(",")]
         if first:
             self._set("data-dir", first, "log.dirs" if several else "log.dir")

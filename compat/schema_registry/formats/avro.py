@@ -137,24 +137,24 @@ class _Reader:
         self._defaults.clear()
         return found
 
-    def _type(self, given: Any, space: str | None) -> Type:
-        if isinstance(given, str):
-            return self._named(given, space)
-        if isinstance(given, list):
-            return self._union([self._type(each, space) for each in given])
-        if not isinstance(given, dict):
-            raise BadSchema(f"Schema not yet supported: {written(given)}")
-        kind = _text(given, "type", "No type")
+    def _type(self, schema: Any, space: str | None) -> Type:
+        if isinstance(schema, str):
+            return self._named(schema, space)
+        if isinstance(schema, list):
+            return self._union([self._type(each, space) for each in schema])
+        if not isinstance(schema, dict):
+            raise BadSchema(f"Schema not yet supported: {written(schema)}")
+        kind = _text(schema, "type", "No type")
         if kind in PRIMITIVES:
-            return Type(kind, props=_props(given, _SCHEMA_RESERVED))
+            return Type(kind, props=_props(schema, _SCHEMA_RESERVED))
         if kind in ("record", "error", "enum", "fixed"):
-            return self._definition(kind, given, space)
+            return self._definition(kind, schema, space)
         for wanted, of in (("array", "items"), ("map", "values")):
             if kind == wanted:
-                if of not in given:
-                    raise BadSchema(f"{kind.title()} has no {of} type: {written(given)}")
-                inner = self._type(given[of], space)
-                return Type(kind, items=inner, props=_props(given, _SCHEMA_RESERVED))
+                if of not in schema:
+                    raise BadSchema(f"{kind.title()} has no {of} type: {written(schema)}")
+                inner = self._type(schema[of], space)
+                return Type(kind, items=inner, props=_props(schema, _SCHEMA_RESERVED))
         return self._named(kind, space)
 
     def _named(self, name: str, space: str | None) -> Type:
@@ -177,13 +177,13 @@ class _Reader:
             names.add(name)
         return Type("union", branches=branches)
 
-    def _definition(self, kind: str, given: dict[str, Any], space: str | None) -> Type:
-        name = _text(given, "name", "No name in schema")
-        own = given.get("namespace")
+    def _definition(self, kind: str, schema: dict[str, Any], space: str | None) -> Type:
+        name = _text(schema, "name", "No name in schema")
+        own = schema.get("namespace")
         before, dot, last = name.rpartition(".")
         own_space = before if dot else own if isinstance(own, str) else space
         made = Type(
-            "record" if kind == "error" else kind, last, own_space or None, _optional(given, "doc")
+            "record" if kind == "error" else kind, last, own_space or None, _optional(schema, "doc")
         )
         made.is_error = kind == "error"
         self._check(made)
@@ -194,12 +194,12 @@ class _Reader:
             made = known
         if known is None:
             self._names[made.full] = made
-        getattr(self, f"_{made.kind}")(made, given)
+        getattr(self, f"_{made.kind}")(made, schema)
         reserved = _RESERVED if made.kind == "enum" else _SCHEMA_RESERVED
-        made.props = _props(given, reserved)
+        made.props = _props(schema, reserved)
         made.aliases = [
             each if "." in each or not made.space else f"{made.space}.{each}"
-            for each in _aliases(given)
+            for each in _aliases(schema)
         ]
         if known is not None and known is not made and not _is_same(known, made):
             raise BadSchema(f"Can't redefine: {made.full}")
@@ -212,10 +212,10 @@ class _Reader:
                 if not _NAME.fullmatch(part):
                     raise BadSchema(f'Namespace part "{part}" is invalid: Illegal name')
 
-    def _record(self, made: Type, given: dict[str, Any]) -> None:
-        fields = given.get("fields")
+    def _record(self, made: Type, schema: dict[str, Any]) -> None:
+        fields = schema.get("fields")
         if not isinstance(fields, list):
-            raise BadSchema(f"Record has no fields: {written(given)}")
+            raise BadSchema(f"Record has no fields: {written(schema)}")
         for each in fields:
             if not isinstance(each, dict):
                 raise BadSchema(f"No field name: {written(each)}")
@@ -224,18 +224,18 @@ class _Reader:
                 raise BadSchema(f"Duplicate field {found.name} in record {made.full}")
             made.fields.append(found)
 
-    def _field(self, given: dict[str, Any], space: str | None) -> Field:
-        name = _text(given, "name", "No field name")
+    def _field(self, schema: dict[str, Any], space: str | None) -> Field:
+        name = _text(schema, "name", "No field name")
         _check_name(name)
-        if "type" not in given:
-            raise BadSchema(f"No field type: {written(given)}")
-        found = Field(name, self._type(given["type"], space), _optional(given, "doc"))
-        order = given.get("order", "ascending")
+        if "type" not in schema:
+            raise BadSchema(f"No field type: {written(schema)}")
+        found = Field(name, self._type(schema["type"], space), _optional(schema, "doc"))
+        order = schema.get("order", "ascending")
         if not isinstance(order, str) or order.lower() not in _ORDERS:
             raise BadSchema(f"No such order: {written(order)}")
         found.order = order.lower()
-        if "default" in given:
-            default = given["default"]
+        if "default" in schema:
+            default = schema["default"]
             if found.type.kind in ("float", "double") and isinstance(default, str):
                 try:
                     default = float(default)
@@ -243,27 +243,27 @@ class _Reader:
                     raise BadSchema(f"not a number: {default!r}") from None
             found.default = default
             self._defaults.append((found, default))
-        found.aliases = _aliases(given)
-        found.props = _props(given, _FIELD_RESERVED)
+        found.aliases = _aliases(schema)
+        found.props = _props(schema, _FIELD_RESERVED)
         return found
 
-    def _enum(self, made: Type, given: dict[str, Any]) -> None:
-        symbols = given.get("symbols")
+    def _enum(self, made: Type, schema: dict[str, Any]) -> None:
+        symbols = schema.get("symbols")
         if not isinstance(symbols, list):
-            raise BadSchema(f"Enum has no symbols: {written(given)}")
+            raise BadSchema(f"Enum has no symbols: {written(schema)}")
         for each in symbols:
             _check_name(each)
             if each in made.symbols:
                 raise BadSchema(f"Duplicate enum symbol: {each}")
             made.symbols.append(each)
-        made.default = _optional(given, "default")
+        made.default = _optional(schema, "default")
         if made.default is not None and made.default not in made.symbols:
             raise BadSchema(f"The Enum Default: {made.default} is not in the enum symbol set")
 
-    def _fixed(self, made: Type, given: dict[str, Any]) -> None:
-        size = given.get("size")
+    def _fixed(self, made: Type, schema: dict[str, Any]) -> None:
+        size = schema.get("size")
         if type(size) is not int or not 0 <= size < _INT:
-            raise BadSchema(f"Invalid or no size: {written(given)}")
+            raise BadSchema(f"Invalid or no size: {written(schema)}")
         made.size = size
 
 
@@ -287,20 +287,20 @@ def _check_name(name: Any) -> None:
         raise BadSchema(f"Illegal name: {name}")
 
 
-def _text(given: dict[str, Any], key: str, error: str) -> str:
-    found = given.get(key)
+def _text(schema: dict[str, Any], key: str, error: str) -> str:
+    found = schema.get(key)
     if not isinstance(found, str):
-        raise BadSchema(f"{error}: {written(given)}")
+        raise BadSchema(f"{error}: {written(schema)}")
     return found
 
 
-def _optional(given: dict[str, Any], key: str) -> str | None:
-    found = given.get(key)
+def _optional(schema: dict[str, Any], key: str) -> str | None:
+    found = schema.get(key)
     return found if isinstance(found, str) else None
 
 
-def _aliases(given: dict[str, Any]) -> list[str]:
-    found = given.get("aliases")
+def _aliases(schema: dict[str, Any]) -> list[str]:
+    found = schema.get("aliases")
     if found is None:
         return []
     if not isinstance(found, list) or not all(isinstance(each, str) for each in found):
@@ -308,8 +308,8 @@ def _aliases(given: dict[str, Any]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _props(given: dict[str, Any], reserved: frozenset[str]) -> dict[str, Any]:
-    return {key: value for key, value in given.items() if key not in reserved}
+def _props(schema: dict[str, Any], reserved: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key not in reserved}
 
 
 def _words(type: Type) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 
-def text_of(given: str) -> str | None:
+def text_of(text: str) -> str | None:
     """The text of a file whose descriptor this is; None if it is none, or protobuf is not
     installed."""
     try:
@@ -18,7 +18,7 @@ def text_of(given: str) -> str | None:
     except ImportError:
         return None
     try:
-        file = FileDescriptorProto.FromString(b64decode(given, validate=True))
+        file = FileDescriptorProto.FromString(b64decode(text, validate=True))
     except (DecodeError, binascii.Error, ValueError):
         return None
     return "\n".join(_file(file))

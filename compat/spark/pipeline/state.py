@@ -44,9 +44,9 @@ class State:
     """What was done so far. Use it with `with`."""
 
     def __init__(
-        self, path: Path, asked: Mapping[str, Any], *, resume: bool, replace: bool = False
+        self, path: Path, settings: Mapping[str, Any], *, resume: bool, replace: bool = False
     ) -> None:
-        """`asked`: what must be the same to go on: arguments, places. `replace`: begin again if
+        """`settings`: what must be the same to go on: arguments, places. `replace`: begin again if
         there is a file and `resume` is false.
 
         Raises Unfinished if there is something to resume and `resume` is false, or it was asked
@@ -58,7 +58,7 @@ class State:
         """Piece -> its result."""
         self.plan: Any = None
         """What `begin` was given; None before it."""
-        self._asked = json.loads(json.dumps(asked))
+        self._asked = json.loads(json.dumps(settings))
         if resume and not path.exists():
             raise PipelineError(f"there is nothing to resume: {path} does not exist")
         self._new_folders = list(_missing(path.parent))

@@ -20,20 +20,20 @@ PASSES_LIMITS = hasattr(api.DataSourceStreamReader, "getDefaultReadLimit")
 """Whether this Spark passes read limits to a stream: 4.2 and later."""
 
 
-def schema_for(given: Mapping[str, str]) -> str:
+def schema_for(options: Mapping[str, str]) -> str:
     """The columns that these options ask for. Raises OptionError."""
-    return ddl(columns_of(given))
+    return ddl(columns_of(options))
 
 
-def batch_reader(given: Mapping[str, str], schema: StructType) -> BatchReader:
+def batch_reader(given_options: Mapping[str, str], schema: StructType) -> BatchReader:
     """Raises OptionError."""
-    options = _with_columns(read_options(given, stream=False), schema)
+    options = _with_columns(read_options(given_options, stream=False), schema)
     return FilteringReader(options) if PUSHES_FILTERS else BatchReader(options)
 
 
-def stream_reader(given: Mapping[str, str], schema: StructType) -> StreamReader:
+def stream_reader(given_options: Mapping[str, str], schema: StructType) -> StreamReader:
     """Raises OptionError."""
-    options = _with_columns(read_options(given, stream=True), schema)
+    options = _with_columns(read_options(given_options, stream=True), schema)
     if not PASSES_LIMITS:
         return StreamReader(options)
     from .limited_stream import LimitedStreamReader
@@ -41,14 +41,14 @@ def stream_reader(given: Mapping[str, str], schema: StructType) -> StreamReader:
     return LimitedStreamReader(options)
 
 
-def batch_writer(given: Mapping[str, str], schema: StructType, overwrite: bool) -> BatchWriter:
+def batch_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> BatchWriter:
     """Raises OptionError."""
-    return BatchWriter(_write_options(given, overwrite), _types(schema))
+    return BatchWriter(_write_options(options, overwrite), _types(schema))
 
 
-def stream_writer(given: Mapping[str, str], schema: StructType, overwrite: bool) -> Any:
+def stream_writer(options: Mapping[str, str], schema: StructType, overwrite: bool) -> Any:
     """Raises OptionError."""
-    return StreamWriter(_write_options(given, overwrite), _types(schema))
+    return StreamWriter(_write_options(options, overwrite), _types(schema))
 
 
 def _with_columns(options: ReadOptions, schema: StructType) -> ReadOptions:
@@ -63,10 +63,10 @@ def _with_columns(options: ReadOptions, schema: StructType) -> ReadOptions:
     return replace(options, columns=tuple(schema.names))
 
 
-def _write_options(given: Mapping[str, str], overwrite: bool) -> WriteOptions:
+def _write_options(options: Mapping[str, str], overwrite: bool) -> WriteOptions:
     if overwrite:
         raise OptionError("a log is appended to: write with mode('append')")
-    return write_options(given)
+    return write_options(options)
 
 
 def _types(schema: StructType) -> dict[str, str]:

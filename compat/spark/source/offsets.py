@@ -81,9 +81,9 @@ def _named(now: Now, limit: Limit, edge: str) -> dict[TopicPartition, _Place]:
     return {key: (False, offset) for key, offset in places.items()}
 
 
-def _every(now: Now, given: Offsets, option: str) -> Positions:
+def _every(now: Now, offsets: Offsets, option: str) -> Positions:
     """What the JSON says of each partition; it must name those that are read, and no other."""
-    positions = from_json(given)
+    positions = from_json(offsets)
     if positions.keys() != now.keys():
         raise OptionError(
             f"option {option} must name every partition that is read, with -1 for latest and -2 "

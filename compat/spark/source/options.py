@@ -175,9 +175,9 @@ class _Given:
             raise OptionError(f"option {name}: {value!r}: {error}") from None
 
 
-def read_options(given: Mapping[str, str], *, stream: bool) -> ReadOptions:
+def read_options(given_options: Mapping[str, str], *, stream: bool) -> ReadOptions:
     """The options of a reader. Raises OptionError."""
-    options = _known(given, "s" if stream else "r")
+    options = _known(given_options, "s" if stream else "r")
     start = _limit(options, "starting", "latest" if stream else "earliest")
     end = _limit(options, "ending", "latest")
     _check_literals(start, end, stream=stream)
@@ -204,14 +204,14 @@ def read_options(given: Mapping[str, str], *, stream: bool) -> ReadOptions:
     )
 
 
-def columns_of(given: Mapping[str, str]) -> tuple[str, ...]:
+def columns_of(options: Mapping[str, str]) -> tuple[str, ...]:
     """The columns that a reader with these options has. Raises OptionError."""
-    return _columns(_known(given, "rs"))
+    return _columns(_known(options, "rs"))
 
 
-def write_options(given: Mapping[str, str]) -> WriteOptions:
+def write_options(given_options: Mapping[str, str]) -> WriteOptions:
     """The options of a writer. Raises OptionError."""
-    options = _known(given, "w")
+    options = _known(given_options, "w")
     return WriteOptions(
         path=_path(options),
         topic=options.text("topic"),
@@ -222,9 +222,9 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
     )
 
 
-def _known(given: Mapping[str, str], uses: str) -> _Given:
+def _known(options: Mapping[str, str], uses: str) -> _Given:
     known = {}
-    for name, value in given.items():
+    for name, value in options.items():
         proper = _SPELLED.get(name.lower())
         if proper is None:
             raise OptionError(_unknown(name, uses))

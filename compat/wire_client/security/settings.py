@@ -92,26 +92,30 @@ class ClientSecurity:
         return self.protocol.startswith("SASL")
 
     @classmethod
-    def of(cls, given: Mapping[str, str]) -> ClientSecurity:
+    def of(cls, settings: Mapping[str, str]) -> ClientSecurity:
         """What these properties say; those that are not in NAMES are passed over. Raises
         SecurityError."""
-        protocol = _protocol(given)
-        login = _login(given, protocol)
-        truststore = _store(given, "truststore", "certificates")
-        keystore = _store(given, "keystore", "certificate.chain")
-        algorithm = given.get("ssl.endpoint.identification.algorithm", "https").strip().lower()
+        protocol = _protocol(settings)
+        login = _login(settings, protocol)
+        truststore = _store(settings, "truststore", "certificates")
+        keystore = _store(settings, "keystore", "certificate.chain")
+        algorithm = settings.get("ssl.endpoint.identification.algorithm", "https").strip().lower()
         if algorithm not in ("https", "", "none"):
             raise SecurityError(
                 f"ssl.endpoint.identification.algorithm is https or empty, not {algorithm!r}"
             )
         return cls(
             protocol=protocol,
-            authorities=_pem(given, "ssl.ca") or truststore,
-            certificate=_pem(given, "ssl.certificate") or keystore,
-            key=_pem(given, "ssl.key") or Pem(text=given.get("ssl.keystore.key", "")) or keystore,
-            key_password=given.get("ssl.key.password", ""),
+            authorities=_pem(settings, "ssl.ca") or truststore,
+            certificate=_pem(settings, "ssl.certificate") or keystore,
+            key=_pem(settings, "ssl.key")
+            or Pem(text=settings.get("ssl.keystore.key", ""))
+            or keystore,
+            key_password=settings.get("ssl.key.password", ""),
             checks_name=algorithm == "https",
-            checks_certificate=_is_true(given, "enable.ssl.certificate.verification", default=True),
+            checks_certificate=_is_true(
+                settings, "enable.ssl.certificate.verification", default=True
+            ),
             **login,
         )
 
@@ -125,8 +129,8 @@ def check_names(names: Mapping[str, str]) -> None:
             raise SecurityError(f"{name} is not obeyed here: {hint}")
 
 
-def _protocol(given: Mapping[str, str]) -> str:
-    text = given.get("security.protocol", "PLAINTEXT").strip().upper()
+def _protocol(settings: Mapping[str, str]) -> str:
+    text = settings.get("security.protocol", "PLAINTEXT").strip().upper()
     if text not in PROTOCOLS:
         close = get_close_matches(text, PROTOCOLS, 1)
         hint = f"; is {close[0]} meant?" if close else ""
@@ -134,8 +138,8 @@ def _protocol(given: Mapping[str, str]) -> str:
     return text
 
 
-def _login(given: Mapping[str, str], protocol: str) -> dict[str, str]:
-    mechanism = given.get("sasl.mechanism", given.get("sasl.mechanisms", "")).strip().upper()
+def _login(settings: Mapping[str, str], protocol: str) -> dict[str, str]:
+    mechanism = settings.get("sasl.mechanism", settings.get("sasl.mechanisms", "")).strip().upper()
     if not protocol.startswith("SASL"):
         if mechanism:
             raise SecurityError(
@@ -148,13 +152,13 @@ def _login(given: Mapping[str, str], protocol: str) -> dict[str, str]:
     if mechanism not in MECHANISMS:
         known = ", ".join(MECHANISMS)
         raise SecurityError(f"sasl.mechanism is one of {known}: {mechanism!r}")
-    jaas = _jaas(given.get("sasl.jaas.config", ""))
-    user = given.get("sasl.username", jaas.get("username", ""))
+    jaas = _jaas(settings.get("sasl.jaas.config", ""))
+    user = settings.get("sasl.username", jaas.get("username", ""))
     if mechanism == "OAUTHBEARER":
-        return {"mechanism": mechanism, **_token(given, jaas)}
+        return {"mechanism": mechanism, **_token(settings, jaas)}
     if not user:
         raise SecurityError(f"{mechanism} needs sasl.jaas.config, or sasl.username and -password")
-    password = given.get("sasl.password", jaas.get("password", ""))
+    password = settings.get("sasl.password", jaas.get("password", ""))
     return {"mechanism": mechanism, "username": user, "password": password}
 
 
@@ -172,13 +176,13 @@ def _jaas(text: str) -> dict[str, str]:
     return found
 
 
-def _token(given: Mapping[str, str], jaas: Mapping[str, str]) -> dict[str, str]:
+def _token(settings: Mapping[str, str], jaas: Mapping[str, str]) -> dict[str, str]:
     """A token that was given, or an unsigned one of a name, as Kafka's clients make it."""
     from .sasl import unsigned_token
 
-    if token := given.get("sasl.oauthbearer.token", "").strip():
+    if token := settings.get("sasl.oauthbearer.token", "").strip():
         return {"token": token}
-    pairs = given.get("sasl.oauthbearer.config", "").split()
+    pairs = settings.get("sasl.oauthbearer.config", "").split()
     options = dict(pair.partition("=")[::2] for pair in pairs)
     name = options.get("principal") or jaas.get(f"{_UNSECURED_CLAIM}sub", "")
     if not name:
@@ -189,13 +193,15 @@ def _token(given: Mapping[str, str], jaas: Mapping[str, str]) -> dict[str, str]:
     return {"token": unsigned_token(name), "username": name}
 
 
-def _pem(given: Mapping[str, str], name: str) -> Pem:
-    return Pem(given.get(f"{name}.location", ""), given.get(f"{name}.pem", ""))
+def _pem(settings: Mapping[str, str], name: str) -> Pem:
+    return Pem(settings.get(f"{name}.location", ""), settings.get(f"{name}.pem", ""))
 
 
-def _store(given: Mapping[str, str], store: str, inline: str) -> Pem:
-    found = Pem(given.get(f"ssl.{store}.location", ""), given.get(f"ssl.{store}.{inline}", ""))
-    kind = given.get(f"ssl.{store}.type", "PEM" if _is_pem(found) else "JKS").strip().upper()
+def _store(settings: Mapping[str, str], store: str, inline: str) -> Pem:
+    found = Pem(
+        settings.get(f"ssl.{store}.location", ""), settings.get(f"ssl.{store}.{inline}", "")
+    )
+    kind = settings.get(f"ssl.{store}.type", "PEM" if _is_pem(found) else "JKS").strip().upper()
     if found and kind != "PEM":
         raise SecurityError(
             f"ssl.{store}.type {kind} is Java's: convert it to PEM, and set ssl.{store}.type=PEM. "
@@ -209,8 +215,8 @@ def _is_pem(pem: Pem) -> bool:
     return bool(pem.text) or pem.file.endswith((".pem", ".crt", ".cert", ".key"))
 
 
-def _is_true(given: Mapping[str, str], name: str, *, default: bool) -> bool:
-    text = given.get(name, str(default)).strip().lower()
+def _is_true(settings: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = settings.get(name, str(default)).strip().lower()
     if text not in ("true", "false"):
         raise SecurityError(f"{name} is true or false, not {text!r}")
     return text == "true"

@@ -103,10 +103,10 @@ def _read(
     yield from _of_file(split, asked, set(places))
 
 
-def _of_file(split: Split, asked: Wanted, places: set[Where]) -> Iterator[tuple[Where, Record]]:
+def _of_file(split: Split, wanted: Wanted, places: set[Where]) -> Iterator[tuple[Where, Record]]:
     """The file is read up to the last of them."""
     first = 0
-    for batch in split.read(asked):
+    for batch in split.read(wanted):
         for where, at in _found(batch, first, places):
             places.discard(where)
             yield where, _record(batch, at)

@@ -41,7 +41,7 @@ from ..progress import progress
 from ..progress_line import ProgressLine
 from ..stopping import stopping
 from ..topics import partition_sizes
-from .copying import Asked, Done, Mirror, Target
+from .copying import Done, Mirror, MirrorSettings, Target
 from .directory import DirectoryTarget
 from .kept_offsets import KeptOffsets, NewOffsets
 from .on_spark import bytes_left, mirror_on
@@ -91,14 +91,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace) -> Outcome:
-    asked = Asked(
+    settings = MirrorSettings(
         options.topics,
         options.groups,
         committed=options.isolation == "read_committed",
         follow=options.follow,
         kept=options.offsets == "keep",
     )
-    if asked.groups and not asked.kept:
+    if settings.groups and not settings.kept:
         raise PipelineError("--groups needs the offsets of the source: not with --offsets ignore")
     if os.path.isdir(options.source):
         raise PipelineError(
@@ -106,18 +106,18 @@ def _run(options: argparse.Namespace) -> Outcome:
             "odradek replay reads a directory"
         )
     with Cluster(options.source) as source:
-        engine = _engine(options, source, asked)
+        engine = _engine(options, source, settings)
         if isinstance(engine, SparkEngine):
-            return _on_spark(options, source, asked, engine)
-        return _in_process(options, source, asked)
+            return _on_spark(options, source, settings, engine)
+        return _in_process(options, source, settings)
 
 
-def _in_process(options: argparse.Namespace, source: Cluster, asked: Asked) -> Outcome:
+def _in_process(options: argparse.Namespace, source: Cluster, settings: MirrorSettings) -> Outcome:
     progress = ProgressLine(quiet=options.quiet)
     with stopping() as stop:
-        target = _target(options, source, asked)
+        target = _target(options, source, settings)
         try:
-            done = Mirror(source, target, asked, stop, progress).run()
+            done = Mirror(source, target, settings, stop, progress).run()
         finally:
             progress.clear()
             target.close()
@@ -126,36 +126,36 @@ def _in_process(options: argparse.Namespace, source: Cluster, asked: Asked) -> O
 
 
 def _on_spark(
-    options: argparse.Namespace, source: Cluster, asked: Asked, engine: SparkEngine
+    options: argparse.Namespace, source: Cluster, settings: MirrorSettings, engine: SparkEngine
 ) -> Outcome:
-    target = _target(options, source, asked)
+    target = _target(options, source, settings)
     assert isinstance(target, KeptOffsets | NewOffsets)
     with closing(target), closing(engine), progress(options.quiet) as bar:
-        done = mirror_on(engine, source, target, asked, options.fill_limit, bar)
+        done = mirror_on(engine, source, target, settings, options.fill_limit, bar)
     return _outcome(done, target, engine.name, 0)
 
 
-def _engine(options: argparse.Namespace, source: Cluster, asked: Asked) -> Engine:
+def _engine(options: argparse.Namespace, source: Cluster, settings: MirrorSettings) -> Engine:
     """This process, or Spark where much is left to be mirrored from cluster to cluster."""
     place = broker_place(options.target)
-    for what, is_so in (("--follow", asked.follow), ("a directory", place is None)):
+    for what, is_so in (("--follow", settings.follow), ("a directory", place is None)):
         if is_so and options.engine == SparkEngine.name:
             raise PipelineError(f"--engine spark: one process writes, with {what}")
-    if asked.follow or place is None or options.engine is not None:
+    if settings.follow or place is None or options.engine is not None:
         return choose(options, 0)
-    topics = find_topics(source, asked.topics, none=True)
+    topics = find_topics(source, settings.topics, none=True)
     places = [place for topic in topics for place in topic.places]
     size = sum(partition_sizes(source, places).values())
     if size > options.engine_limit:
         with Cluster(place.addresses) as target:
-            size = sum(bytes_left(source, target, topics, kept=asked.kept).values())
+            size = sum(bytes_left(source, target, topics, kept=settings.kept).values())
     return choose(options, size, fallback=True)
 
 
-def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Target:
+def _target(options: argparse.Namespace, source: Cluster, settings: MirrorSettings) -> Target:
     place = broker_place(options.target)
     if place is None:
-        if not asked.kept:
+        if not settings.kept:
             raise PipelineError("--offsets ignore is for a cluster: a directory keeps them anyway")
         if os.path.exists(options.target) and not os.path.isdir(options.target):
             raise PipelineError(f"{options.target} is no directory")
@@ -163,7 +163,7 @@ def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Targe
 
         if why := refusal(options.target):
             raise PipelineError(why)
-        find_topics(source, asked.topics, none=asked.follow)  # before a directory is made
+        find_topics(source, settings.topics, none=settings.follow)  # before a directory is made
         return DirectoryTarget(options.target)
     if place.topic is not None:
         raise PipelineError(f"{options.target}: a topic keeps its name, so give HOST:PORT alone")
@@ -171,9 +171,9 @@ def _target(options: argparse.Namespace, source: Cluster, asked: Asked) -> Targe
     if _brokers(source) & _brokers(cluster):
         cluster.close()
         raise PipelineError(f"{options.source} and {options.target} are the same cluster")
-    if asked.kept:
-        return KeptOffsets(cluster, committed=asked.committed, fill_limit=options.fill_limit)
-    return NewOffsets(cluster, committed=asked.committed)
+    if settings.kept:
+        return KeptOffsets(cluster, committed=settings.committed, fill_limit=options.fill_limit)
+    return NewOffsets(cluster, committed=settings.committed)
 
 
 def _brokers(cluster: Cluster) -> set[tuple[str | None, str, int]]:

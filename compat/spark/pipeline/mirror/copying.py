@@ -177,7 +177,7 @@ _IDLE_S = 0.5
 
 
 @dataclass
-class Asked:
+class MirrorSettings:
     topics: Sequence[str]
     groups: Sequence[str] = ()
     committed: bool = True
@@ -205,12 +205,17 @@ class Done:
 
 class Mirror:
     def __init__(
-        self, source: Cluster, target: Target, asked: Asked, stop: Stop, progress: ProgressLine
+        self,
+        source: Cluster,
+        target: Target,
+        settings: MirrorSettings,
+        stop: Stop,
+        progress: ProgressLine,
     ) -> None:
         self.done = Done()
         self._source = source
         self._target = target
-        self._asked = asked
+        self._asked = settings
         self._stop = stop
         self._telling = progress
         self._refreshed = 0.0

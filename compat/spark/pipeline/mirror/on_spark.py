@@ -17,7 +17,7 @@ from ..progress import Progress
 from ..progress_line import ProgressLine
 from ..stopping import Stop
 from ..topics import ROW_BYTES, partition_sizes
-from .copying import Asked, Done, Mirror, copy_groups, ensure_topics
+from .copying import Done, Mirror, MirrorSettings, copy_groups, ensure_topics
 from .kept_offsets import GROUP, KeptOffsets, NewOffsets
 
 Sizes = Mapping[Place, int]
@@ -56,7 +56,7 @@ class MirrorPart:
                 fill_limit=self.fill_limit,
                 identity=part.identity,
             )
-        asked = Asked(
+        settings = MirrorSettings(
             [part.places[0][0]],
             committed=self.committed,
             kept=part.identity is not None,
@@ -64,7 +64,7 @@ class MirrorPart:
         )
         try:
             with Cluster(self.source) as source:
-                done = Mirror(source, target, asked, Stop(), ProgressLine(quiet=True)).run()
+                done = Mirror(source, target, settings, Stop(), ProgressLine(quiet=True)).run()
         finally:
             target.close()
         return Copied(target.written, target.filled, done.read_bytes, done.lag, done.passed_over)
@@ -104,19 +104,19 @@ def mirror_on(
     engine: Engine,
     source: Cluster,
     target: KeptOffsets | NewOffsets,
-    asked: Asked,
+    settings: MirrorSettings,
     fill_limit: int,
     bar: Progress,
 ) -> Done:
     """Mirror what is there. Raises PipelineError, BrokerError."""
     done = Done()
-    topics = find_topics(source, asked.topics)
-    sizes = bytes_left(source, target.cluster, topics, kept=asked.kept)
+    topics = find_topics(source, settings.topics)
+    sizes = bytes_left(source, target.cluster, topics, kept=settings.kept)
     engine.start()
     done.created += ensure_topics(source, target.cluster, topics)
     done.topics |= {topic.name for topic in topics}
     parts = list(_parts(topics, target, sizes))
-    task = MirrorPart(source.addresses, target.cluster.addresses, asked.committed, fill_limit)
+    task = MirrorPart(source.addresses, target.cluster.addresses, settings.committed, fill_limit)
     bar.begin("mirror", sum(sizes.values()))
     for number, copied in engine.run(task, parts, sum(sizes.values())):
         target.written += copied.written
@@ -125,8 +125,8 @@ def mirror_on(
         done.lag += copied.lag
         done.passed_over += copied.passed_over
         bar.advance(parts[number].size)
-    if asked.groups:
-        copied_groups = copy_groups(source, target.cluster, asked.groups, sizes)
+    if settings.groups:
+        copied_groups = copy_groups(source, target.cluster, settings.groups, sizes)
         done.groups |= copied_groups.offsets
         done.groups_in_use = copied_groups.in_use
         done.groups_unmatched = copied_groups.unmatched

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from odradek.compat.cli.log.aggregation import ENDED_S, ONE_BY_ONE, PERIOD_S, Summing
 from odradek.compat.cli.log.event_log import Digest
-from odradek.compat.cli.log.levels import INFO, Said
+from odradek.compat.cli.log.levels import INFO, LogLine
 from odradek.emulator.base.event import Event
 from odradek.wire import Error
 
@@ -17,7 +17,7 @@ class Log:
         self.now = 0.0
 
     def said(self, about: str, kind: str = "rebalanced", **more: str) -> list[str]:
-        said = Said(0, INFO, kind, f"{about} {kind}", about, **more)  # type: ignore[arg-type]
+        said = LogLine(0, INFO, kind, f"{about} {kind}", about, **more)  # type: ignore[arg-type]
         return [each.sentence for each in self.summing.take(said, self.now)]
 
     def due(self, after_s: float = 0.0) -> list[str]:

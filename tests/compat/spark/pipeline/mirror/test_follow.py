@@ -18,7 +18,7 @@ from odradek.compat.spark.pipeline.broker import Cluster, create_topic
 from odradek.compat.spark.pipeline.broker.coordinator import commit_offsets, committed_offsets
 from odradek.compat.spark.pipeline.broker.topics import add_partitions
 from odradek.compat.spark.pipeline.mirror import copying
-from odradek.compat.spark.pipeline.mirror.copying import Asked, Done, Mirror
+from odradek.compat.spark.pipeline.mirror.copying import Done, Mirror, MirrorSettings
 from odradek.compat.spark.pipeline.mirror.kept_offsets import KeptOffsets
 from odradek.compat.spark.pipeline.progress_line import ProgressLine
 from odradek.compat.spark.pipeline.stopping import Stop
@@ -35,11 +35,11 @@ def following(
     source: str, target: str, *topics: str, groups: tuple[str, ...] = ()
 ) -> Iterator[Done]:
     """A mirror that follows until the end of the block; what it has done by then."""
-    asked = Asked(topics, groups, follow=True, refresh_s=0.2)
+    settings = MirrorSettings(topics, groups, follow=True, refresh_s=0.2)
     stop, errors = Stop(), []
     with Cluster(source) as one, Cluster(target) as other:
         written = KeptOffsets(other, committed=True, fill_limit=100)
-        mirror = Mirror(one, written, asked, stop, ProgressLine(quiet=True))
+        mirror = Mirror(one, written, settings, stop, ProgressLine(quiet=True))
 
         def run() -> None:
             try:
