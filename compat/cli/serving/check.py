@@ -35,15 +35,15 @@ def run_check(options: argparse.Namespace, serve: argparse.ArgumentParser) -> in
         configure(serve, serve.parse_args(given))
     except SettingsError as error:
         return fail(str(error), 2)
-    options = serve.parse_args(given)
-    settings: Settings = options.settings
+    parsed = serve.parse_args(given)
+    settings: Settings = parsed.settings
     if not settings.files:
         return fail(f"there is no {NAME} here, and no [tool.odradek] in a pyproject.toml", 2)
     from .start import known_only, wrong_with
 
-    settings = known_only(settings, options)
+    settings = known_only(settings, parsed)
     name = settings.files[-1]
-    wrong = wrong_with(options, settings)
+    wrong = wrong_with(parsed, settings)
     for each in wrong:
         fail(f"{name}: {each}")
     if wrong:
