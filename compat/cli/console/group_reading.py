@@ -22,6 +22,7 @@ from ....wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsReque
 from ....wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ....wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 from ....wire.api.list_groups import ListGroupsRequest
+from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_fetch import OffsetFetchRequest
 from ....wire.api.share_group_describe import (
     ShareGroupDescribeRequest,
@@ -174,6 +175,19 @@ def committed(brokers: Brokers, name: str) -> dict[Place, int]:
         for part in topic.partitions
         if part.committed_offset >= 0
     }
+
+
+def commit_request(group: str, offsets: Mapping[Place, int]) -> OffsetCommitRequest:
+    """Of nobody: for a group without members."""
+    topics: dict[str, OffsetCommitRequest.Topic] = {}
+    for (name, index), offset in offsets.items():
+        topic = topics.setdefault(name, OffsetCommitRequest.Topic(name=name, partitions=[]))
+        topic.partitions.append(
+            OffsetCommitRequest.Topic.Partition(
+                partition_index=index, committed_offset=offset, committed_metadata=""
+            )
+        )
+    return OffsetCommitRequest(group_id=group, topics=list(topics.values()))
 
 
 def owners(group: Group) -> dict[Place, str]:

@@ -21,7 +21,6 @@ from ....wire import Error
 from ....wire.api.delete_groups import DeleteGroupsRequest
 from ....wire.api.leave_group import LeaveGroupRequest
 from ....wire.api.metadata import MetadataResponse
-from ....wire.api.offset_commit import OffsetCommitRequest
 from ....wire.api.offset_delete import OffsetDeleteRequest
 from .arguments import partitions
 from .client import Brokers, ConsoleError, check, report
@@ -36,6 +35,7 @@ from .group_reading import (
     Group,
     Listed,
     Member,
+    commit_request,
     committed,
     describe,
     describe_shares,
@@ -405,15 +405,7 @@ def _narrowed(
 
 
 def _commit(brokers: Brokers, group: str, offsets: dict[Place, int]) -> None:
-    topics: dict[str, OffsetCommitRequest.Topic] = {}
-    for (name, index), offset in offsets.items():
-        topic = topics.setdefault(name, OffsetCommitRequest.Topic(name=name, partitions=[]))
-        topic.partitions.append(
-            OffsetCommitRequest.Topic.Partition(
-                partition_index=index, committed_offset=offset, committed_metadata=""
-            )
-        )
-    request = OffsetCommitRequest(group_id=group, topics=list(topics.values()))
+    request = commit_request(group, offsets)
     answer = brokers.ask_coordinator(group, request, most=_BY_NAME_UP_TO)
     for topic in answer.topics:
         for part in topic.partitions:

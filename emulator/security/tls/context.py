@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ...base.logger import log
-from ...config.broker_rules import LISTENER_PREFIX
+from ...config.broker_rules import LISTENER_PREFIX, PER_LISTENER
 from ...config.configs import BrokerConfig
 from ...config.definition import ConfigError
 from ...config.listener_configs import ListenerConfig
@@ -39,16 +39,7 @@ _CLIENT_AUTH = {
 _NAMES = (
     "ssl.client.auth",
     "ssl.enabled.protocols",
-    "ssl.key.password",
-    "ssl.keystore.certificate.chain",
-    "ssl.keystore.key",
-    "ssl.keystore.location",
-    "ssl.keystore.password",
-    "ssl.keystore.type",
-    "ssl.truststore.certificates",
-    "ssl.truststore.location",
-    "ssl.truststore.password",
-    "ssl.truststore.type",
+    *(name for name in PER_LISTENER if name != "ssl.engine.factory.class"),
 )
 
 

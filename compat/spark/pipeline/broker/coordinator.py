@@ -10,9 +10,8 @@ from typing import Any, TypeVar
 
 from .....wire import Error, Refused, Request
 from .....wire.api.find_coordinator import FindCoordinatorRequest
-from .....wire.api.offset_commit import OffsetCommitRequest
 from ....cli.console.client import Unreachable
-from ....cli.console.group_reading import CLASSIC, CONSUMER, committed, list_groups
+from ....cli.console.group_reading import CLASSIC, CONSUMER, commit_request, committed, list_groups
 from .cluster import BrokerError, Cluster, Place, refuse
 
 T = TypeVar("T")
@@ -79,15 +78,7 @@ def committed_offsets(cluster: Cluster, group: str) -> dict[Place, int]:
 
 def commit_offsets(cluster: Cluster, group: str, offsets: Mapping[Place, int]) -> None:
     """Commit offsets for a group without members. Raises GroupInUse."""
-    topics: dict[str, OffsetCommitRequest.Topic] = {}
-    for (name, index), offset in offsets.items():
-        topic = topics.setdefault(name, OffsetCommitRequest.Topic(name=name, partitions=[]))
-        topic.partitions.append(
-            OffsetCommitRequest.Topic.Partition(
-                partition_index=index, committed_offset=offset, committed_metadata=""
-            )
-        )
-    request = OffsetCommitRequest(group_id=group, topics=list(topics.values()))
+    request = commit_request(group, offsets)
 
     def take(answer: Any) -> None:
         for topic in answer.topics:

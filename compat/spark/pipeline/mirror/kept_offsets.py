@@ -55,7 +55,7 @@ from ..broker.offsets import delete_records
 from ..broker.producers import next_sequences
 from ..broker.transactions import Transactions, abort_unfinished
 from ..errors import PipelineError
-from .pieces import Piece, pieces
+from .pieces import Piece, pieces_at_once
 
 MOST_RECORDS = 50_000
 """In one batch: it is about 1 kB, compressed."""
@@ -151,13 +151,7 @@ class KeptOffsets:
         delete_records(self.cluster, place, offset)
 
     def write(self, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
-        left = {
-            place: pieces(each, position, committed=self._committed)
-            for place, (each, position) in fetched.items()
-        }
-        while left:
-            heads = {place: piece for place in left if (piece := next(left[place], None))}
-            left = {place: left[place] for place in heads}
+        for heads in pieces_at_once(fetched, committed=self._committed):
             self._fill({place: piece.offset for place, piece in heads.items()})
             self._send(heads)
 
@@ -308,16 +302,9 @@ class NewOffsets:
     def _write(self, topic: str, fetched: Mapping[Place, tuple[Fetched, int]]) -> None:
         transactions, producer = self._transactions[topic], self._producers[topic]
         transactions.add(producer.identity, fetched)
-        left = {
-            place: pieces(each, position, committed=self._committed)
-            for place, (each, position) in fetched.items()
-        }
-        while left:
-            heads = {place: piece for place in left if (piece := next(left[place], None))}
-            left = {place: left[place] for place in heads}
+        for heads in pieces_at_once(fetched, committed=self._committed):
             batches = {place: piece.batch for place, piece in heads.items()}
-            if batches:
-                producer.send(batches, transactional_id=transactions.name)
+            producer.send(batches, transactional_id=transactions.name)
             self.written += sum(piece.count for piece in heads.values())
         read = {place: each.next_offset for place, (each, _) in fetched.items()}
         transactions.commit_offsets(producer.identity, GROUP, read)

@@ -9,7 +9,7 @@ they leave gaps between the offsets of what is given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from .....wire import WireError
@@ -17,7 +17,7 @@ from .....wire.batch import LOG_APPEND_TIME, MAGIC, BatchHeader
 from .....wire.compression import Codec
 from .....wire.legacy.as_batches import logged_batches, read_logged
 from .....wire.records import NewRecord, Record, build_batch, read_marker
-from ..broker import Fetched
+from ..broker import Fetched, Place
 from ..errors import PipelineError
 
 
@@ -33,6 +33,21 @@ class Piece:
     def after(self) -> int:
         """The offset after its last record."""
         return self.offset + self.count
+
+
+def pieces_at_once(
+    fetched: Mapping[Place, tuple[Fetched, int]], *, committed: bool
+) -> Iterator[dict[Place, Piece]]:
+    """The next piece of each partition, until none has any. Raises PipelineError."""
+    left = {
+        place: pieces(each, position, committed=committed)
+        for place, (each, position) in fetched.items()
+    }
+    while left:
+        heads = {place: piece for place in left if (piece := next(left[place], None))}
+        left = {place: left[place] for place in heads}
+        if heads:
+            yield heads
 
 
 def pieces(fetched: Fetched, position: int, *, committed: bool) -> Iterator[Piece]:
