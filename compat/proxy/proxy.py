@@ -301,9 +301,9 @@ class ProxyServer:
         """The events in sentences, a line each."""
         return "\n".join(map(str, self.events))
 
-    def tell(self, on_event: Callable[[Event], None]) -> None:
+    def tell(self, told: Callable[[Event], None]) -> None:
         """Call this with each event as it happens, in the proxy's thread."""
-        self._behind.journal.on_event = on_event
+        self._behind.journal.on_event = told
 
     def run(self, action: Callable[[Any], T]) -> T:
         """Call `action` in the proxy's thread, with what it knows of the cluster behind it: its
