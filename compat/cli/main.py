@@ -52,7 +52,7 @@ def main(
 def _run(arguments: list[str], others: Mapping[str, str], complete: Complete) -> int:
     unclear = ""
     if arguments and arguments[0] not in _VERBS:
-        from .console.habits import view_named, with_address
+        from .console.aliases import view_named, with_address
         from .console.scripts import Unclear
 
         if view_named(arguments[0]) in VIEWS:

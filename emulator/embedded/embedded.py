@@ -486,7 +486,7 @@ class Embedded:
             nodes = [Node(i, "", 0, rack=own or rack) for i, own in self._racks.items()]
         kept, gone = None if state is None else state.brokers, set[int]()
         if kept is not None:
-            from ..replication.broker_states import fenced_brokers, put_back
+            from ..replication.broker_states import fenced_brokers, restore
 
             gone = fenced_brokers(kept)
         nodes = [replace(node, is_alive=node.node_id not in gone) for node in nodes]
@@ -510,7 +510,7 @@ class Embedded:
             random=self._random,
         )
         if kept is not None:
-            put_back(cluster.replication, kept)
+            restore(cluster.replication, kept)
         self._rules.attach(cluster)
         cluster.share_leaders.poison = self._rules.poison
         self._requests.attach(cluster)

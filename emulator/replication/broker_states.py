@@ -63,7 +63,7 @@ def fenced_brokers(kept: Kept) -> set[int]:
     return {node_id for node_id, _, is_fenced, *_ in kept["brokers"] if is_fenced}
 
 
-def put_back(replication: Replication, kept: Kept) -> None:
+def restore(replication: Replication, kept: Kept) -> None:
     """Have brokers and replicas be as they were, in a cluster that was opened without those that
     were fenced. Raises Refused (KAFKA_STORAGE_ERROR)."""
     for node_id, process, is_fenced, is_registered, has_crashed in kept["brokers"]:
@@ -76,11 +76,11 @@ def put_back(replication: Replication, kept: Kept) -> None:
     for each in kept["partitions"]:
         topic = replication.topics.get(each["topic"])
         if topic is not None:
-            _put_back(replication, topic.partitions[each["index"]], each)
+            _restore(replication, topic.partitions[each["index"]], each)
     replication.watch_again()
 
 
-def _put_back(replication: Replication, partition: Partition, each: Kept) -> None:
+def _restore(replication: Replication, partition: Partition, each: Kept) -> None:
     apart, end = partition.set_apart(), partition.log_end_offset
     apart.high_watermark = min(each["high_watermark"], end)
     there = set(partition.replicas) - {partition.leader}

@@ -13,7 +13,7 @@ from pathlib import Path
 import odradek
 import pytest
 from odradek import Emulator
-from odradek.compat.cli.console.habits import with_address
+from odradek.compat.cli.console.aliases import with_address
 from odradek.compat.commands import main
 
 DOCS = Path(__file__).parents[2] / "docs"

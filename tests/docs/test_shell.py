@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator
-from odradek.compat.cli.console import habits
+from odradek.compat.cli.console import aliases
 from odradek.compat.cli.main import main
 
 TEXT = (Path(__file__).parents[2] / "docs/shell.md").read_text()
@@ -53,10 +53,10 @@ def test_the_session_goes_as_it_is_told(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{odradek.parent}:{os.environ['PATH']}")
     with Emulator(AUTHORIZER) as kafka:
-        monkeypatch.setenv(habits.VARIABLE, kafka.bootstrap_servers)
+        monkeypatch.setenv(aliases.VARIABLE, kafka.bootstrap_servers)
         for command, said in STEPS:
             if command.startswith("export "):
-                assert command == f"export {habits.VARIABLE}=localhost:9092"
+                assert command == f"export {aliases.VARIABLE}=localhost:9092"
             elif OF_A_SHELL.search(command):
                 done = subprocess.run(
                     ["sh", "-c", command],
@@ -73,6 +73,6 @@ def test_the_session_goes_as_it_is_told(
 
 
 def test_every_other_name_is_on_the_page() -> None:
-    others = [name for names in habits._ACTIONS.values() for name in names]
+    others = [name for names in aliases._ACTIONS.values() for name in names]
     assert [name for name in others if f"`{name}`" not in TEXT] == []
-    assert [name for name in habits._OPTIONS if f"`{name}`" not in TEXT] == ["--bootstrap-servers"]
+    assert [name for name in aliases._OPTIONS if f"`{name}`" not in TEXT] == ["--bootstrap-servers"]

@@ -155,7 +155,7 @@ ROOMS = {
         process snapshots services
         crash_points situations
         every_situation
-        breakpoint left_open
+        breakpoint lingering_clients
         verbs proxy
         emulator
     """,

@@ -31,9 +31,9 @@ from ....wire import Error
 from ....wire.api.create_acls import CreateAclsRequest
 from ....wire.api.delete_acls import DeleteAclsRequest
 from ....wire.api.describe_acls import DescribeAclsRequest
+from .aliases import add_action
 from .client import Brokers, ConsoleError, check
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .output import one_line
 from .tables import add_json, print_json
 

@@ -28,10 +28,10 @@ from ....wire.api.describe_quorum import DescribeQuorumRequest
 from ....wire.api.elect_leaders import ElectLeadersRequest
 from ....wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ....wire.api.metadata import MetadataResponse
+from .aliases import add_action
 from .arguments import INT32, node_ids, partitions, whole
 from .client import Brokers, ConsoleError, WrongOptions, check
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .tables import add_json, print_rows
 
 _NOBODY = -1

@@ -22,6 +22,7 @@ from ....wire.api.delete_groups import DeleteGroupsRequest
 from ....wire.api.leave_group import LeaveGroupRequest
 from ....wire.api.metadata import MetadataResponse
 from ....wire.api.offset_delete import OffsetDeleteRequest
+from .aliases import add_action
 from .arguments import partitions
 from .client import Brokers, ConsoleError, check, report
 from .confirm import add_yes, confirm
@@ -45,7 +46,6 @@ from .group_reading import (
     set_starts,
     share_offsets,
 )
-from .habits import add_action
 from .offsets import Place, bounds, parse_position, resolve
 from .output import one_line
 from .tables import add_json, objects, print_json, print_rows, print_table, ranges

@@ -19,10 +19,10 @@ from typing import Any
 
 from ....wire.api.alter_client_quotas import AlterClientQuotasRequest
 from ....wire.api.describe_client_quotas import DescribeClientQuotasRequest
+from .aliases import add_action
 from .arguments import setting
 from .client import Brokers, ConsoleError, check, likely
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .tables import add_json, print_json, print_table
 
 KEYS = (

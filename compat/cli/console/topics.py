@@ -21,11 +21,11 @@ from ....wire.api.create_topics import CreateTopicsRequest
 from ....wire.api.delete_records import DeleteRecordsRequest
 from ....wire.api.delete_topics import DeleteTopicsRequest
 from ....wire.api.metadata import MetadataResponse
+from .aliases import add_action
 from .arguments import INT16, INT32, setting, whole
 from .client import Brokers, check, report
 from .configs import TOPIC, read_configs, with_likely
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .offsets import LATEST, Position, bounds, parse_position, resolve
 from .tables import add_json, print_json, print_rows, print_table, ranges
 

@@ -29,10 +29,10 @@ from ....wire.api.init_producer_id import InitProducerIdRequest
 from ....wire.api.list_transactions import ListTransactionsRequest
 from ....wire.api.metadata import MetadataResponse
 from ....wire.api.write_txn_markers import WriteTxnMarkersRequest
+from .aliases import add_action
 from .arguments import INT32, partitions, whole
 from .client import Brokers, ConsoleError, check, likely
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .output import one_line
 from .tables import add_json, print_json, print_rows, print_table, ranges
 

@@ -22,10 +22,10 @@ from ....wire.api.alter_user_scram_credentials import (
     AlterUserScramCredentialsResponse,
 )
 from ....wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
+from .aliases import add_action
 from .arguments import named, whole
 from .client import Brokers, ConsoleError, check, likely, report
 from .confirm import add_yes, confirm
-from .habits import add_action
 from .tables import add_json, print_rows
 
 MECHANISMS = {"SCRAM-SHA-256": 1, "SCRAM-SHA-512": 2}

@@ -1,4 +1,4 @@
-"""Quiet: clients that are left open when a test's broker ends are kept from noticing.
+"""LingeringSockets: clients that are left open when a test's broker ends are kept from noticing.
 
 A stock client whose broker has gone says so again and again: librdkafka writes 3 lines a second to
 stderr, whatever test runs meanwhile. So the broker's sockets are kept, by one thread for the whole
@@ -72,7 +72,7 @@ class _Client:
                     self.sock.send(_ANSWER.pack(4 + len(body), correlation_id) + body)
 
 
-class Quiet:
+class LingeringSockets:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._new: list[tuple[list[socket.socket], list[socket.socket], Mapping[int, bytes]]] = []
@@ -187,5 +187,5 @@ def _close(sock: object) -> None:
         sock.close()
 
 
-QUIET = Quiet()
-os.register_at_fork(after_in_child=QUIET.forked)
+LINGERING = LingeringSockets()
+os.register_at_fork(after_in_child=LINGERING.forked)

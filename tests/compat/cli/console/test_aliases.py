@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 from odradek import Emulator
-from odradek.compat.cli.console.habits import VARIABLE, NoAddress, with_address
+from odradek.compat.cli.console.aliases import VARIABLE, NoAddress, with_address
 from odradek.compat.cli.console.scripts import Unclear, as_here
 from odradek.compat.cli.main import main
 
