@@ -1,4 +1,4 @@
-"""What stock clients see: adapters, scenarios, and a real Apache Kafka to compare with.
+"""Compatibility: adapters of stock clients, scenarios, and a real Apache Kafka to compare with.
 
 `RealKafka` starts a real broker, `client` gives a stock client with the verbs that all have in
 common, `scenarios` holds what each must be able to do, and `spark.spark_session` gives a Spark with

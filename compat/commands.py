@@ -42,7 +42,7 @@ _MODULES = {
 }
 
 NEEDED = ("numpy", "pyarrow", "fastavro", "rich")
-"""What every verb of the pipeline imports: the extra `odradek[pipeline]`."""
+"""The imports of every verb of the pipeline: the extra `odradek[pipeline]`."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -122,7 +122,7 @@ def show_client(table: Table, bootstrap: str, stock: Client, total: int) -> None
 
 @dataclass
 class SparkSteps:
-    """What Spark is asked to do; `stock` is the client at the other end, `work` for its files."""
+    """The steps that Spark does; `stock` is the client at the other end, `work` for its files."""
 
     spark: SparkSession
     bootstrap: str

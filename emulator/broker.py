@@ -1,4 +1,4 @@
-"""What each broker of a cluster has for itself: configs, fetch sessions, a block of producer ids.
+"""The own state of each broker of a cluster: configs, fetch sessions, a block of producer ids.
 
 Everything else is shared: data is stored once, and there is one metadata log. Which partitions and
 coordinators a broker has follows from the leaders of partitions.

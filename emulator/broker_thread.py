@@ -62,7 +62,7 @@ class Serving(NamedTuple):
 
     @property
     def cluster(self) -> Cluster:
-        """What it serves now: another one after its state was put back."""
+        """The cluster it serves now: another one after its state was put back."""
         return self.server.cluster
 
 

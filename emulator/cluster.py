@@ -70,9 +70,9 @@ class Cluster(Environment):
     topics: Catalogue
     replication: Replication
     timing: KafkaTiming | None = None
-    """What is not ready at once: only with `timing="kafka"`."""
+    """The timing of readiness: only with `timing="kafka"`."""
     throttle: Throttle | None = None
-    """What holds clients to their quotas, since there was a first one."""
+    """The throttle of clients over quotas; None before the first quota."""
 
     def __init__(
         self,

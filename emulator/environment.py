@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Environment:
-    """What the brokers of one cluster share. `settle` is called after whatever may have changed
-    something."""
+    """The shared state of the brokers of one cluster. `settle` is called after whatever may have
+    changed something."""
 
     log_dir: LogDirectory
     controller_id: int
     # Both are set by a server. Without one clients wait in the clock's time.
     waits: Timers | None = None
-    """What clients wait for, in real time."""
+    """Deadlines of waiting clients, in real time."""
     clock_moved: Callable[[], None] | None = None
     _holds = 0
     _is_settling = False

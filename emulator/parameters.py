@@ -29,7 +29,7 @@ ConfigValue = str | int | float | bool | Sequence[str]
 DEFAULT = "default"
 LOCAL = "127.0.0.1"
 INSTANT, KAFKA_TIMING = "instant", "kafka"
-"""What `timing` may be."""
+"""Values of `timing`."""
 _VALUE = "a str, a number, a bool, or a list of them"
 
 

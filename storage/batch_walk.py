@@ -18,7 +18,7 @@ SMALL_READ_BYTES = 8 << 10
 """How many bytes to read at once to look at one or two batches."""
 _READ_BYTES = 64 << 10
 CUT_SHORT = "the batch at byte {} is cut short"
-"""What is wrong where a file ends in the middle of a batch, as one does that is being written."""
+"""The problem where a file ends in the middle of a batch, as one does that is being written."""
 
 
 class ReadableFile(Protocol):

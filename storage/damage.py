@@ -112,7 +112,7 @@ class Damage(NamedTuple):
 
 
 def read_error(damage: Damage) -> OSError:
-    """What a read of the damaged offsets raises: the error of a disk that cannot read a block."""
+    """The error of a read of the damaged offsets: that of a disk that cannot read a block."""
     return OSError(EIO, damage.sentence, damage.file)
 
 

@@ -73,7 +73,7 @@ class FlushState:
         self.synced_offset = synced_offset
         """Below this offset everything was synced, here or earlier."""
         self.awaited_offset: int | None = None
-        """What is below this offset may be acknowledged when it is on disk; None if it is."""
+        """Records below this offset may be acknowledged when it is on disk; None if it is."""
         self.failure: OSError | None = None
         """Why the last sync failed; after that there is no other."""
         self._begun_offset = 0

@@ -1,4 +1,4 @@
-"""What a clean stop would leave of a log directory, without a stop.
+"""The files that a clean stop would leave of a log directory, without a stop.
 
     files = image_of(log_dir)        # {"orders-0": {"00000000000000000000.log": None, …}, "": …}
 
@@ -50,7 +50,7 @@ def image_of(log_dir: LogDirectory) -> Files:
 
 
 def learned(log_dir: LogDirectory) -> list[Known]:
-    """What makes opening the image quick, for whoever holds it. Raises OSError."""
+    """Facts that make opening the image quick, for whoever holds it. Raises OSError."""
     found = (learn(log.segments[-1]) for log in log_dir.logs.values() if log.exists)
     return [known for known in found if known is not None]
 

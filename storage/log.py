@@ -140,7 +140,7 @@ class Log:
         self.reader = LogReader(self, home)
         self.compactor = Compactor(self, home)
         self.removed_bytes = 0
-        """What retention, compaction and truncation have taken away since it was opened."""
+        """Records that retention, compaction and truncation have taken away since it was opened."""
         self._older_bytes = 0
         self._active = self._new_segment(log_start_offset, now_ms)
         self.replace_segments([self._active])
@@ -420,7 +420,7 @@ class Log:
 
     @property
     def awaited_offset(self) -> int | None:
-        """What is below this offset may be acknowledged when it is flushed; None if it is."""
+        """Records below this offset may be acknowledged when it is flushed; None if it is."""
         return self._flushes.awaited_offset
 
     @property

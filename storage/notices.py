@@ -1,4 +1,4 @@
-"""What was found wrong and what was done about it: sentences that name the file.
+"""Notices of problems and their repair: sentences that name the file.
 
 Storage does not log. Set `listener` to hear of each sentence when it is added.
 """

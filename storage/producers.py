@@ -1,4 +1,4 @@
-"""What a partition knows of each producer: epoch, last batches, open transaction.
+"""A partition's state of each producer: epoch, last batches, open transaction.
 
 Rules, per producer id (the caller leaves out batches with a negative producer id: they are plain,
 whatever epoch and sequence they carry):

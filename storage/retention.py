@@ -35,7 +35,7 @@ from .segment import Segment
 
 
 class SegmentView(NamedTuple):
-    """What a policy sees of a segment."""
+    """A segment as a policy sees it."""
 
     base_offset: int
     next_offset: int
@@ -47,7 +47,7 @@ class SegmentView(NamedTuple):
 
 
 class LogView(NamedTuple):
-    """What a policy sees of a log. Oldest segment first; there is at least one."""
+    """A log as a policy sees it. Oldest segment first; there is at least one."""
 
     topic: str
     partition: int
@@ -110,7 +110,7 @@ def next_expiry(segments: tuple[SegmentView, ...], config: LogConfig) -> int | N
 
 
 def view_of(segments: list[Segment], log_end_offset: int) -> tuple[SegmentView, ...]:
-    """What a policy sees of these, all segments of a log."""
+    """All segments of a log as a policy sees them."""
     ends = [*(segment.base_offset for segment in segments[1:]), log_end_offset]
     return tuple(
         SegmentView(segment.base_offset, end, segment.size, segment.largest_timestamp)

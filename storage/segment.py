@@ -279,7 +279,7 @@ class Segment:
         return self._directory.identity(self.name)
 
     def numbers(self) -> tuple[int, ...]:
-        """What is in memory of it besides its indexes, for `set_numbers`."""
+        """The state in memory besides its indexes, for `set_numbers`."""
         return (
             *(self.base_offset, self.index_interval_bytes, self.size, self.next_offset),
             *(self.first_timestamp, self.max_timestamp, self.max_timestamp_offset),

@@ -1,4 +1,4 @@
-"""What the stored leader epochs of a partition say before its log is open: its latest epoch, and
+"""The stored leader epochs of a partition before its log is open: its latest epoch, and
 where its log starts if the checkpoint of log starts is lost.
 
 DeleteRecords moves the start of the first leader epoch together with the log start. So the first

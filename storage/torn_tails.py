@@ -1,4 +1,4 @@
-"""What a power cut leaves of a directory of real files, which do not know what was synced.
+"""The files that a power cut leaves of a real directory, which do not know what was synced.
 
 The logs know it: what is in front of a log's recovery point is on disk. So each batch behind it
 counts as one write that no sync has covered, and what is left of these is decided as on a disk in

@@ -85,7 +85,7 @@ class Frames:
 
     @property
     def large_bytes(self) -> int:
-        """What the buffer of a large frame takes; at least 1 if one has begun."""
+        """The bytes of a large frame's buffer; at least 1 if one has begun."""
         large = self._large
         if large is None:
             return 1 if self._end and self._is_large() else 0
@@ -255,7 +255,7 @@ def frame(parts: Sequence[Part]) -> list[Part]:
 
 
 def pieces(parts: Iterable[Part], most: Callable[[], int]) -> Iterator[Buffer]:
-    """What goes over the wire, piece by piece: short parts joined, as they come up, and long ones
+    """The bytes for the wire, piece by piece: short parts joined, as they come up, and long ones
     in slices of at most so many bytes, uncopied. Raises OSError for what cannot be read."""
     run: list[Buffer] = []
     length = 0
@@ -289,7 +289,7 @@ def _slices(data: Buffer, most: Callable[[], int]) -> Iterator[Buffer]:
 
 
 def _begins_as(head: bytes) -> str:
-    """What else than a size the first bytes of a frame may be."""
+    """The protocol whose first bytes stand in place of a size."""
     if head[:2] == b"\x16\x03":
         return ": it begins as TLS does, which is not spoken here"
     return ": it begins as HTTP does" if head in (b"GET ", b"POST", b"HEAD", b"PUT ") else ""

@@ -46,7 +46,7 @@ _VARINT_BYTES = 5
 
 
 class Fault(IntEnum):
-    """What is wrong with the bytes of the records, by the table above."""
+    """The fault of the bytes of the records, by the table above."""
 
     OK = 0
     BROKEN = 1

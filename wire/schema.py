@@ -53,7 +53,7 @@ EMPTY: Any = MISSING
 
 
 class Kind(NamedTuple):
-    """What a field holds: a fixed-width `code` of `struct`, or a named variable-length form."""
+    """The type of a field: a fixed-width `code` of `struct`, or a named variable-length form."""
 
     name: str
     code: str = ""
@@ -297,7 +297,7 @@ RESPONSES: dict[int, type[Response]] = {}
 
 
 class Request(Message):
-    """What a client sends. Registered by its API key.
+    """A request of a client. Registered by its API key.
 
     `unstable` versions: Kafka has a table of them but lets clients use them only if configured so.
     """
@@ -314,7 +314,7 @@ class Request(Message):
 
 
 class Response(Message):
-    """What the broker answers. Registered by its API key."""
+    """An answer of the broker. Registered by its API key."""
 
     __slots__ = ()
     api_key: ClassVar[int]

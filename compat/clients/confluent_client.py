@@ -37,7 +37,7 @@ _PASSING = {
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
 }
-"""What librdkafka says of a partition's end when the leader has just moved."""
+"""librdkafka's errors about a partition's end when the leader has just moved."""
 
 
 def _is_passing(error: Exception) -> bool:

@@ -1,1 +1,1 @@
-"""What runs in a JVM: archives that Maven resolves, programs that answer lines of JSON."""
+"""Programs in a JVM: archives that Maven resolves, programs that answer lines of JSON."""

@@ -281,7 +281,7 @@ class ProxyServer:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What goes into a client's `bootstrap.servers`. Raises RuntimeError if it is not
+        """The value of a client's `bootstrap.servers`. Raises RuntimeError if it is not
         running."""
         if self._bootstrap is None:
             raise RuntimeError(_NOT_RUNNING)
@@ -294,7 +294,7 @@ class ProxyServer:
 
     @property
     def events(self) -> list[Event]:
-        """What could be seen on the way, in order: clients, their commits, what was refused."""
+        """The events on the way, in order: clients, their commits, what was refused."""
         return self._call(self._behind.journal.events)
 
     def timeline(self) -> str:

@@ -56,7 +56,7 @@ class PassingSessions:
             self._sessions.popitem(last=False)
 
     def wanted(self, session_id: int) -> list[Wanted]:
-        """What is read in a session; nothing if it is not known."""
+        """The partitions of a session; none if it is not known."""
         known = self._sessions.get(session_id)
         return [] if known is None else known.all()
 

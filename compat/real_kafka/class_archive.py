@@ -29,6 +29,6 @@ def archive(version: str) -> Path:
 
 
 def java_options(version: str) -> list[str]:
-    """What lets a JVM use the archive; nothing if there is none. Raises Unavailable."""
+    """The options with which a JVM uses the archive; none if there is none. Raises Unavailable."""
     path = archive(version)
     return [f"-XX:SharedArchiveFile={path}", QUIET] if path.exists() else []

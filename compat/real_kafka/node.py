@@ -106,7 +106,7 @@ class RealKafka:
 
     @property
     def log(self) -> str:
-        """What the broker has written to standard output and error so far."""
+        """The broker's output so far, standard error included."""
         if self._work is None or not (self._work / "kafka.log").exists():
             return ""
         return (self._work / "kafka.log").read_text(errors="replace")

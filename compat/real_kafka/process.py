@@ -1,4 +1,4 @@
-"""What a process of a real Kafka or ZooKeeper needs: free ports, and an end that comes with ours.
+"""The needs of a process of a real Kafka or ZooKeeper: free ports, and an end that comes with ours.
 
 Left out: how each is started and stopped, which stands in node.py and zookeeper.py.
 """

@@ -85,7 +85,7 @@ def write_files(work: Path, port: int, data_dir: Path) -> None:
 
 
 def command(java: Sequence[str], *, is_own: bool, was_killed: bool) -> list[str]:
-    """What starts the broker, and ZooKeeper, if it is our own."""
+    """The command that starts the broker, and ZooKeeper, if it is our own."""
     options = [java[0], *_JVM, *java[1:]]
     if not is_own:
         return [*options, "kafka.Kafka", "server.properties"]

@@ -1,4 +1,4 @@
-"""What a broker gives out, and another gives out differently: ids of topics, producers, members and
+"""Ids that each broker gives out in its own way: ids of topics, producers, members and
 fetch sessions, generations and epochs. A replayed request has those of the new broker.
 
 Rules:
@@ -34,7 +34,8 @@ _PRODUCERS = (
 
 
 class Ids:
-    """What stands for what. `topic_names`: those of the journal, by id."""
+    """The ids of the recording and those of the new broker. `topic_names`: those of the journal, by
+    id."""
 
     def __init__(self, topic_names: Mapping[bytes, str], new_topics: Mapping[str, bytes]) -> None:
         self._topic_names = dict(topic_names)

@@ -47,7 +47,7 @@ from .ids import Ids
 
 
 def difference(was: Response | None, now: Response | None) -> str:
-    """What is different, "" if nothing is. None is no answer."""
+    """The difference, "" if there is none. None is no answer."""
     if was is None or now is None:
         return "" if was is now else f"{_named(was)} then, {_named(now)} now"
     before, after = _errors(was), _errors(now)

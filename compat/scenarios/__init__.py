@@ -1,4 +1,4 @@
-"""What a stock client must be able to do, written once, for every client and every broker.
+"""The scenarios of a stock client, written once, for every client and every broker.
 
 A scenario is a function `(client, bootstrap)` that asserts; its docstring is its line in the
 support table. Each makes topics of its own, so scenarios share a broker and need no order.

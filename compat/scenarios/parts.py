@@ -1,4 +1,4 @@
-"""What scenarios have in common: records to send, what to expect of them, and what to wait for.
+"""Parts of scenarios: records to send, expectations, waits.
 
 Left out: anything that asks a broker; clients do that.
 """

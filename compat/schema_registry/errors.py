@@ -1,4 +1,4 @@
-"""What a registry refuses: the status, the code and the words of each, as Confluent's has them.
+"""The errors of a registry: the status, the code and the words of each, as Confluent's has them.
 
 Source: the API's reference, and the answers of Confluent's registry 8.5.
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Fault:
-    """What happens to requests, as long as `left` is not over; None for ever."""
+    """A fault that requests meet, as long as `left` is not over; None for ever."""
 
     meets: Callable[[str, str], bool]
     seconds: float = 0.0
@@ -65,7 +65,7 @@ class Faults:
         self.release = None
 
     async def meet(self, request: Request) -> None:
-        """What happens to this request. Raises Refused."""
+        """Let this request meet the faults. Raises Refused."""
         for each in self._living():
             if each.meets(request.method, request.url.path):
                 each.hits += 1

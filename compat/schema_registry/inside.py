@@ -45,8 +45,8 @@ class SchemasInside:
         self._read_from: tuple[State, int] | None = None
 
     def reader(self) -> Reader:
-        """What reads values, also by schemas that come later; another one, once schemas that were
-        read by are gone. Raises SchemaError."""
+        """The reader of values, also by schemas that come later; another one, once schemas that
+        were read by are gone. Raises SchemaError."""
         state = self._asked(self._topic.state)
         if self._read_from is None or self._read_from != (state, state.removed):
             self._reader = Reader(self)

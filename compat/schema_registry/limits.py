@@ -1,4 +1,4 @@
-"""What a schema may be at most: beyond it a schema is refused at once, whatever it would cost."""
+"""The limits of a schema: beyond them a schema is refused at once, whatever it would cost."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_text(text: str) -> None:
 
 
 def read_json(text: str, number: Callable[[str], float] = float) -> Any:
-    """What a text says; `number` reads those that are not whole. Raises TooLarge, ValueError."""
+    """The value of a text; `number` reads those that are not whole. Raises TooLarge, ValueError."""
     check_text(text)
     return json.loads(text, parse_constant=_no_constant, parse_float=number)
 

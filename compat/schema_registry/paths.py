@@ -23,7 +23,7 @@ class Place(NamedTuple):
 
 
 def place_of(raw_path: bytes, query: bytes) -> Place:
-    """What is asked for, by the path as it was sent. Subjects in it are in its context."""
+    """The place of a path as it was sent. Subjects in it are in its context."""
     parts = [unquote(each).replace("/", SLASH) for each in raw_path.decode("latin-1").split("/")]
     if parts[1:2] != ["contexts"] or len(parts) < len(("", "contexts", "context", "rest")):
         return Place("/".join(parts), query)

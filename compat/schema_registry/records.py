@@ -42,7 +42,7 @@ class Version:
 
     @property
     def content(self) -> tuple[str, str, str]:
-        """What makes it the same schema as another one, whatever its subject."""
+        """The content by which it is the same schema as another one, whatever its subject."""
         more = [self.references, self.metadata, self.rule_set]
         return self.kind, self.text, json.dumps(more, sort_keys=True)
 

@@ -39,7 +39,7 @@ class Log(Protocol):
     """The topic: read to its end, and written to."""
 
     def state(self) -> State:
-        """What its records say, up to its end. Raises Refused."""
+        """The state of the topic's records, up to its end. Raises Refused."""
 
     def write(self, entries: Iterable[tuple[bytes, bytes | None]]) -> None:
         """Append records, and wait until they are stored. Raises Refused."""
@@ -85,7 +85,8 @@ class Registry:
         raise Refused("no_schema") if there else Refused("no_subject", subject)
 
     def _in_contexts(self, subject: str, look: Callable[[str], Version]) -> Version:
-        """What is found under this name, or if nothing is, in another context. Raises Refused."""
+        """The versions under this name, or if there are none, in another context. Raises
+        Refused."""
         subject = self.real_name(subject)
         try:
             return look(subject)

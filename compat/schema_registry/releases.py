@@ -116,7 +116,7 @@ class Release(NamedTuple):
         return False
 
     def understood(self, body: Mapping[str, Any]) -> dict[str, Any]:
-        """What it knows of a request's body. Raises Refused."""
+        """The fields of a request's body that it knows. Raises Refused."""
         unknown = [each for each in body if self.version < _ASKED.get(each, OLDEST)]
         if unknown and self.version < _STRICT_BEFORE:
             raise Refused("unprocessable", f"Unrecognized field: {unknown[0]}")

@@ -50,7 +50,7 @@ def beside(subject: str, other: str) -> str:
 
 
 def in_context(context: str, text: str) -> str:
-    """What is written in a context: as it is, if it names one itself; "" is the context alone."""
+    """The subject in a context: as it is, if it names one itself; "" is the context alone."""
     if _QUALIFIED.fullmatch(text) or context == DEFAULT:
         return text
     return f":{context}:{text}"

@@ -60,11 +60,12 @@ class SchemasTopic:
 
     @property
     def known(self) -> State:
-        """What it said when it was last read."""
+        """The state when it was last read."""
         return self._state
 
     def state(self) -> State:
-        """What its records say, up to its end; within a turn it is read once. Raises Refused."""
+        """The state of its records, up to its end; within a turn it is read once. Raises
+        Refused."""
         if not (self.in_turn and self.is_read):
             with self._refusals("read"):
                 self._read_on()

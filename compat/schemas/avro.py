@@ -135,7 +135,7 @@ def _name(branch: Any) -> Any:
 
 
 def _of_text(logical: str, text: str, where: str) -> Any:
-    """What a text means where Avro has a number or bytes."""
+    """The value of a text where Avro has a number or bytes."""
     try:
         if logical.startswith(("timestamp", "local-timestamp")):
             return datetime.fromisoformat(text)

@@ -1,4 +1,4 @@
-"""What reading and writing values asks of a schema registry, and what goes wrong with it."""
+"""The interface of a schema registry for reading and writing values, and its errors."""
 
 from __future__ import annotations
 

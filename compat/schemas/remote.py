@@ -76,7 +76,7 @@ class RemoteRegistry:
         return Schema(int(body["id"]), kind, text)
 
     def ask(self, path: str, body: object = None) -> Any:
-        """What the registry answers to a path. Raises NoSuchSchema, SchemaError."""
+        """The registry's answer to a path. Raises NoSuchSchema, SchemaError."""
         data = None if body is None else json.dumps(body).encode()
         request = Request(self.url + path, data, self._headers)
         try:

@@ -33,6 +33,6 @@ def archive() -> Path:
 
 
 def java_options() -> str:
-    """What lets a JVM use the archive; nothing if there is none. Raises Unavailable."""
+    """The options with which a JVM uses the archive; none if there is none. Raises Unavailable."""
     path = archive()
     return f"-XX:SharedArchiveFile={path} {QUIET}" if path.exists() else ""

@@ -18,9 +18,9 @@ class SeenClient:
     port: int
     connected_at: int
     bytes_received: int
-    """What the client has sent."""
+    """Bytes of the client's requests."""
     bytes_sent: int
-    """What it was sent."""
+    """Bytes of the answers to it."""
     requests: int
     """How many requests were taken up, the one that is in progress too."""
     in_flight: int
@@ -42,7 +42,7 @@ class SeenClient:
 
 @dataclass(frozen=True, slots=True)
 class SeenTraffic:
-    """What a broker was asked since it began to listen, by all its clients together."""
+    """Requests to a broker since it began to listen, by all its clients together."""
 
     requests: int
     bytes_received: int

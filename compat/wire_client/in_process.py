@@ -84,7 +84,7 @@ class InProcessCluster:
         self._watching: Watching | None = None
         self.timeout = TIMEOUT_S
         self.new_reader: Callable[[], Reader] | None = None
-        """What reads values by a registry's schemas, as they are now."""
+        """The reader of values by a registry's schemas, as they are now."""
 
     @property
     def powers(self) -> InProcessCluster:
@@ -92,7 +92,7 @@ class InProcessCluster:
 
     @property
     def sharing(self) -> Shared | None:
-        """What the waits read together while they look in the broker's thread."""
+        """The records that waits read together while they look in the broker's thread."""
         watching = self._watching
         return watching.shared if watching is not None and watching.is_looking else None
 

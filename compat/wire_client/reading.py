@@ -50,7 +50,8 @@ class PartitionRecords:
     records: list[Raw] = field(default_factory=list)
 
     def visible(self, isolation: str) -> list[Raw]:
-        """What a reader at this isolation level sees. Raises ValueError for another level."""
+        """The records that a reader at this isolation level sees. Raises ValueError for another
+        level."""
         if isolation == READ_UNCOMMITTED:
             return self.records
         if isolation != READ_COMMITTED:
@@ -77,7 +78,7 @@ def existing_topic(source: Source, topic: str) -> str:
 
 
 def placed(source: Source, topic: str) -> list[MetadataResponse.Topic.Partition]:
-    """What Metadata says of the partitions of a topic. Raises Refused
+    """The partitions of a topic by Metadata. Raises Refused
     (UNKNOWN_TOPIC_OR_PARTITION)."""
     asked = MetadataRequest.Topic(name=topic)
     request = MetadataRequest(topics=[asked], allow_auto_topic_creation=False)

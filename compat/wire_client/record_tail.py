@@ -32,7 +32,7 @@ class Shared:
         self._cluster = cluster
         self._tails: dict[tuple[str, int, str], _Tail] = {}
         self.seconds = 0.0
-        """What reading has taken, since somebody has set it."""
+        """The time that reading has taken, since somebody has set it."""
 
     def since(
         self, topic: str, partition: int | None, start: Mapping[int, int], isolation: str

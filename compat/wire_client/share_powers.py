@@ -1,4 +1,4 @@
-"""What only an emulator knows of share groups, and can do to them: which records are in flight.
+"""An emulator's own view of share groups, and verbs on them: which records are in flight.
 
 Functions on a cluster, called in its thread. `member_id` None means every member.
 """

@@ -1,4 +1,4 @@
-"""What views ask: a broker that answers Kafka's requests, and what only an emulator can tell or do.
+"""The source of views: a broker that answers Kafka's requests, and verbs of an emulator alone.
 
 A `Source` needs no more than a client has, so that the same views work on any broker. The verbs
 that no request of Kafka's has are `EmulatorVerbs`.
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class EmulatorVerbs(Protocol):
-    """What no request can ask for. Methods raise Refused for what is not there."""
+    """Verbs for which Kafka has no request. Methods raise Refused for what is not there."""
 
     def segments(self, topic: str, partition: int) -> list[SeenSegment]:
         """The segments of a partition, the oldest first."""
@@ -49,7 +49,8 @@ class EmulatorVerbs(Protocol):
         """Have the members of a group rebalance."""
 
     def share_in_flight(self, group_id: str) -> list[SeenInFlight]:
-        """What the members of a share group have acquired, by topic, partition and offset."""
+        """The records that members of a share group have acquired, by topic, partition and
+        offset."""
 
     def expire_share_locks(self, group_id: str, member_id: str | None) -> int:
         """End the locks of a member of a share group, or of all (None); return of how many
@@ -74,7 +75,7 @@ class EmulatorVerbs(Protocol):
 
 
 class Sharing(Protocol):
-    """What several waits read together."""
+    """Records that several waits read together."""
 
     def since(
         self, topic: str, partition: int | None, start: Mapping[int, int], isolation: str
@@ -89,15 +90,15 @@ class Source(Protocol):
     timeout: float
     """How many seconds a wait takes that is given no other time."""
     new_reader: Callable[[], Reader] | None
-    """What reads values by a registry's schemas, as they are now; None where there is none."""
+    """The reader of values by a registry's schemas, as they are now; None where there is none."""
 
     @property
     def powers(self) -> EmulatorVerbs:
-        """What an emulator can do besides. Raises what says that this is none."""
+        """The verbs of an emulator. Raises an error that says that this is none."""
 
     @property
     def sharing(self) -> Sharing | None:
-        """What a wait that looks reads together with others; None if it reads for itself."""
+        """The records that a wait reads together with others; None if it reads for itself."""
 
     def ask(self, request: Request, version: int) -> Any:
         """The answer to a request, in this version. It is for the source to find the broker that
@@ -115,14 +116,14 @@ class Source(Protocol):
         known."""
 
     def broker_state(self, node_id: int) -> str | None:
-        """What a broker is doing, "up" if all is well; None if it is not known."""
+        """The state of a broker, "up" if all is well; None if it is not known."""
 
     def software(self, client_id: str, host: str) -> tuple[str, str] | None:
         """Name and version of a client's software, None if they are not known, or if clients of
         that id and host have different ones."""
 
     def events(self) -> list[Event]:
-        """What has happened, in order, as far as the source knows."""
+        """The events, in order, as far as the source knows."""
 
     def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
         """Wait in the caller's thread. Raises WaitTimeout, and what looking raises."""

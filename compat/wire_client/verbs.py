@@ -1,4 +1,4 @@
-"""What can be asked of records, whether of a topic, of one partition, or decoded."""
+"""Verbs on records, whether of a topic, of one partition, or decoded."""
 
 from __future__ import annotations
 

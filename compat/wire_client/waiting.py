@@ -45,7 +45,7 @@ class Wait(Generic[T]):
     """Whether it is there: the result of the wait, or None if it is not. What it raises ends the
     wait."""
     there: Callable[[], str]
-    """What is there, and what is nearest to what is waited for."""
+    """The records there, and those nearest to the expected ones."""
     topic: str | None = None
     partition: int | None = None
     group: str | None = None
@@ -63,7 +63,7 @@ class Bounds:
     of: Callable[[Wait[Any], float], AbstractContextManager[float]] | None = None
 
     def __call__(self, wait: Wait[Any], seconds: float) -> AbstractContextManager[float]:
-        """What to wait in, and for how many seconds."""
+        """The function to wait in, and for how many seconds."""
         return nullcontext(seconds) if self.of is None else self.of(wait, seconds)
 
 

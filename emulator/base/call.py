@@ -46,11 +46,11 @@ class ClientSoftware(NamedTuple):
 
 
 UNKNOWN_SOFTWARE = ClientSoftware("unknown", "unknown")
-"""What Kafka takes for the software of a client that has not sent it."""
+"""Kafka's name for the software of a client that has not sent it."""
 
 
 UNEXPECTED_TEXT = "The server experienced an unexpected error when processing the request."
-"""What goes with UNKNOWN_SERVER_ERROR."""
+"""The message of UNKNOWN_SERVER_ERROR."""
 INVALID_REQUEST_TEXT = (
     "This most likely occurs because of a request being malformed by the client library or the"
     " message was sent to an incompatible broker. See the broker logs for more details."
@@ -69,7 +69,7 @@ class Sentinel:
 
 
 TEST = "the test"
-"""What a test is called in events that does something itself."""
+"""The name of a test in events, where it does something itself."""
 
 PARKED: Final = Sentinel("PARKED")
 NO_REPLY: Final = Sentinel("NO_REPLY")
@@ -84,7 +84,7 @@ class Sender(Protocol):
 
     software: ClientSoftware
     name: str
-    """What its client is called in events."""
+    """The name of its client in events."""
 
     @property
     def client_host(self) -> str: ...
@@ -180,7 +180,7 @@ class Call:
 
     @property
     def software(self) -> ClientSoftware:
-        """What the client has said of itself in ApiVersions."""
+        """Name and version of the client's software by ApiVersions."""
         return self.connection.software
 
     @property

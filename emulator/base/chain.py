@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from .call import Call, Principal, Sender
 
 Outcome = Response | Sentinel | None
-"""What a step returns: None to change nothing, a response to be sent instead, NO_REPLY to send
+"""The result of a step: None to change nothing, a response to be sent instead, NO_REPLY to send
 nothing, PARKED to hold the request or the response."""
 Onward = Outcome | Request
-"""What a step returns before the handler: also another request, to be passed on instead."""
+"""The result of a step before the handler: also another request, to be passed on instead."""
 _PRINCIPALS_MAX = 1000
 
 

@@ -1,4 +1,4 @@
-"""What a coordinator, of groups or of transactions, answers when it could not write a record."""
+"""The answer of a coordinator, of groups or of transactions, when it could not write a record."""
 
 from __future__ import annotations
 

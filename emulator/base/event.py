@@ -172,7 +172,7 @@ ONCE = frozenset({"appended", "fetched"}) | _SHARED
 
 
 def sentence(event: Event) -> str:
-    """What happened, as a clause without its time."""
+    """The event as a clause without its time."""
     text = SENTENCES.get(event.kind)
     words = _words(event)
     clause = f"{words['client']}: {event.kind}" if text is None else text.format_map(words)
@@ -232,7 +232,7 @@ def _commits(event: Event) -> str:
 
 
 def _about(event: Event) -> str:
-    """What a request that was refused is about."""
+    """The subject of a request that was refused."""
     about = [_place(event)] if event.topic else []
     if event.group:
         about.append(f"group {event.group}")
@@ -275,7 +275,7 @@ class Event:
     error: Error | None = None
     reason: str = ""
     details: Mapping[str, Any] = field(default_factory=lambda: NO_DETAILS)
-    """What else belongs to this kind, by name."""
+    """Other details of this kind, by name."""
     moved: float = -1.0
     """Of commits: real seconds, as in `until`, of the last one that had another offset than the one
     before it."""
@@ -288,7 +288,7 @@ class Event:
 
     @property
     def sentence(self) -> str:
-        """What happened, without the time."""
+        """The event as a sentence, without the time."""
         return sentence(self)
 
     def concerns(self, topic: str | None = None, group: str | None = None) -> bool:

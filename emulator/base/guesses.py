@@ -101,7 +101,7 @@ Disk
 
 
 _WHOLE = re.compile(r"len\(|topic\[")
-"""What is no attribute."""
+"""Words that are no attribute."""
 
 
 @cache
@@ -120,7 +120,7 @@ def meant() -> dict[str, dict[str, str]]:
 
 
 def missing(kind: type, name: str) -> AttributeError:
-    """What is raised for an attribute that a class lacks."""
+    """The error for an attribute that a class lacks."""
     text = f"{kind.__name__} has no attribute {name!r}"
     if not name.startswith("_"):
         nearest = [each if _WHOLE.match(each) else f".{each}" for each in _nearest(kind, name)]

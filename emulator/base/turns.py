@@ -32,7 +32,8 @@ R = TypeVar("R")
 Slices: TypeAlias = Generator[None, None, T]
 """Work that yields wherever others may be served, and returns its result."""
 Keeper: TypeAlias = Callable[[Slices[None]], None]
-"""What only a gate yields: it is given the job, which leaves the queue until it is added again."""
+"""The item that only a gate yields: it gets the job, which leaves the queue until it is added
+again."""
 
 QUANTUM_S = 0.002
 """How long jobs are carried out in one turn."""
@@ -41,7 +42,7 @@ FIRST_S = 0.0001
 
 
 def each_of(items: Iterable[T], make: Callable[[T], R], at_a_time: int = 1) -> Slices[list[R]]:
-    """What is made of each item, that many in a slice."""
+    """The results of each item, that many in a slice."""
     made: list[R] = []
     for number, item in enumerate(items, 1):
         made.append(make(item))

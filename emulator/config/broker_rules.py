@@ -65,7 +65,7 @@ ORDERED = (
     ),
 )
 STANDARD_AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-"""What may be named as `authorizer.class.name`."""
+"""The value of `authorizer.class.name`."""
 # What may be named as `replica.selector.class`: no other class is there.
 LEADER_SELECTOR = "org.apache.kafka.common.replica.LeaderSelector"
 RACK_AWARE_SELECTOR = "org.apache.kafka.common.replica.RackAwareReplicaSelector"

@@ -32,7 +32,8 @@ UNLISTED = (
 when they are set."""
 
 OUR_ID = "node.id"
-"""What the emulator's brokers are numbered by in every release, also where it is broker.id alone."""
+"""The config with the id of the emulator's brokers in every release, also where it is broker.id
+alone."""
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
     # Kafka has no default: every node must say who it is.

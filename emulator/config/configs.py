@@ -91,7 +91,7 @@ class BrokerConfig:
         return self._values[name]
 
     def text_of(self, name: str) -> str | None:
-        """What is set for a name, at run time or at the start, as it was written; None if nothing
+        """The text set for a name, at run time or at the start; None if nothing
         is."""
         for texts in (self.dynamic.get(self.node, {}), self.dynamic.get(ALL_BROKERS, {})):
             if name in texts:

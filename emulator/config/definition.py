@@ -1,4 +1,4 @@
-"""What a config is: its name, its type, and which texts are values of it.
+"""The definition of a config: its name, its type, and which texts are values of it.
 
 A table of configs is text, one row for each:
 

@@ -1,4 +1,5 @@
-"""What a config is for, in a sentence of our own: DescribeConfigs with `include_documentation`.
+"""The documentation of configs, in sentences of our own: DescribeConfigs with
+`include_documentation`.
 
 The sentences are in the tables. A broker config from which a topic or a group takes its default has
 the sentence of that one. Left out: the other configs of brokers, which have none.

@@ -22,7 +22,7 @@ class InternalTopic(NamedTuple):
 
 
 def internal_topic(name: str, config: BrokerConfig) -> InternalTopic:
-    """What the broker's configs say of an internal topic. Raises KeyError for any other."""
+    """The settings of an internal topic by the broker's configs. Raises KeyError for any other."""
     prefix, configs = {
         CONSUMER_OFFSETS: (
             "offsets.topic",

@@ -1,4 +1,4 @@
-"""What DescribeConfigs and CreateTopics show of configs: rows with value, source and synonyms.
+"""Configs in DescribeConfigs and CreateTopics: rows with value, source and synonyms.
 
 The synonyms of a config are the places in which its value is looked up, most specific first, and
 its source is that of the first. Kafka's rules:
@@ -41,7 +41,7 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
 
 
 def describe_all_brokers(config: BrokerConfig) -> list[Row]:
-    """What is set at run time for all brokers."""
+    """The configs set at run time for all brokers."""
     texts = config.dynamic.get(ALL_BROKERS, {})
     layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
     known = [definition for name, definition in config.known.items() if name in texts]
@@ -180,7 +180,7 @@ def _found(name: str, definitions: list[Definition], layers: Layers) -> list[Syn
 
 
 def _other_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
-    """What is set under names that no table has: of a listener, looked for at the broker, too; else
+    """The configs under names that no table has: of a listener, looked for at the broker, too; else
     Kafka does not know it, and it might be a secret: its value stays hidden."""
     rows = []
     at_run_time = {name for texts in config.dynamic.values() for name in texts}

@@ -232,7 +232,7 @@ NAMELESS = "a client without an id"
 
 @dataclass(eq=False, slots=True)
 class _Client:
-    """What one client id and software has open."""
+    """The open connections of one client id and software."""
 
     name: str
     software: ClientSoftware
@@ -242,7 +242,7 @@ class _Client:
 
 
 class ClientTracker:
-    """What a cluster's connections are called, and which members they speak for."""
+    """Names of a cluster's connections, and the members they speak for."""
 
     def __init__(self, cluster: Cluster, journal: Journal) -> None:
         self.journal = journal

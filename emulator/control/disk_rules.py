@@ -24,7 +24,7 @@ OPERATIONS = ("append", "write", "read", "sync", "create", "rename", "delete", "
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What happens then: an error, after a while, with some bytes done."""
+    """The failure: an error, after a while, with some bytes done."""
 
     code: int = 0
     """The errno; 0 is none."""

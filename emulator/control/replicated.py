@@ -154,7 +154,7 @@ class Replicated(Step):
         return most_ms
 
     def _below(self, call: Call, request: Request, behind: list[Partition]) -> Response:
-        """What is committed below the high watermark."""
+        """The offsets committed below the high watermark."""
         known = _Known(self._cluster, self._cluster.groups.below(call.node_id, behind))
         outcome: Any = SERVED[request.api_key].handler(cast("Cluster", known), call, request)
         if isinstance(outcome, GeneratorType):

@@ -208,7 +208,7 @@ class Embedded:
 
     @property
     def bootstrap_servers(self) -> str:
-        """What goes into a client's `bootstrap.servers`."""
+        """The value of a client's `bootstrap.servers`."""
         return self._started().serving_anywhere().bootstrap
 
     @property
@@ -223,7 +223,7 @@ class Embedded:
 
     @property
     def zookeeper_connect(self) -> str:
-        """What goes into a `zookeeper.connect` (docs/zookeeper.md). Raises RuntimeError if there is
+        """The value of a `zookeeper.connect` (docs/zookeeper.md). Raises RuntimeError if there is
         no ZooKeeper: it is there with `zookeeper=True`."""
         found = self._started().serving_anywhere().zookeeper
         if found is None:
@@ -357,13 +357,13 @@ class Embedded:
         )
 
     def _begin_beside(self) -> None:
-        """What was asked to run beside the broker begins after it."""
+        """The services beside the broker begin after it."""
 
     def _close_control(self) -> None:
         """Nobody acts on it from elsewhere any more."""
 
     def _end_beside(self) -> None:
-        """What runs beside the broker ends before it."""
+        """The services beside the broker end before it."""
 
     def _forget_faults(self) -> None:
         """A start: faults of the run before have no effect on it."""

@@ -1,4 +1,4 @@
-"""What a broker has at a start, after a reset or a restore, and as the twin of another."""
+"""The state of a broker at a start, after a reset or a restore, and as the twin of another."""
 
 from __future__ import annotations
 

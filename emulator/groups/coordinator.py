@@ -268,8 +268,9 @@ class ClusterOffsetsTopic:
         decode: Callable[[LoggedRecord], Record | None],
         upto: float = inf,
     ) -> Iterator[LogEntry]:
-        """What a partition's log holds below an offset, in order. A record that cannot be decoded
-        is named in the broker's log and skipped; a real broker would not load the partition."""
+        """The records of a partition's log below an offset, in order. A record that cannot be
+        decoded is named in the broker's log and skipped; a real broker would not load the
+        partition."""
         stored = self._topic().partitions[partition].log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
             if header.base_offset >= upto:

@@ -1,4 +1,4 @@
-"""What the coordinator asks of a group, whatever its type; what OffsetCommit asks of it."""
+"""The interface of a group of any type to the coordinator and to OffsetCommit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class GroupListing(NamedTuple):
 
     @property
     def state_filter(self) -> str:
-        """What a filter of ListGroups calls the state, in lower case."""
+        """The state as a filter of ListGroups names it, in lower case."""
         return "not_ready" if self.state == "NotReady" else self.state.lower()
 
 

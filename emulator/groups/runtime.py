@@ -1,4 +1,4 @@
-"""What every part of the coordinator uses: shards, writing, replaying, and one timer.
+"""The runtime of every part of the coordinator: shards, writing, replaying, and one timer.
 
 Rules:
 - A group's shard is found by the group's id. A shard that is not here is NOT_COORDINATOR, one whose
@@ -223,7 +223,7 @@ class Runtime:
         self._types[group_type.group_class] = group_type
 
     def type_of(self, group: Group) -> GroupType[Any]:
-        """What is registered for a group's type."""
+        """The registration of a group's type."""
         return self._types[type(group)]
 
     def register_offset_check(self, check_of: Callable[[Shard], Check]) -> None:

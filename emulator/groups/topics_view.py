@@ -1,4 +1,4 @@
-"""What the coordinator sees of topics: their ids and sizes, and when there are new ones."""
+"""The coordinator's view of topics: their ids and sizes, and when there are new ones."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Kafka07:
 
     @property
     def zookeeper_connect(self) -> str:
-        """What goes into `zk.connect`. Raises RuntimeError if there is no ZooKeeper."""
+        """The value of `zk.connect`. Raises RuntimeError if there is no ZooKeeper."""
         if self._zookeeper is None:
             raise RuntimeError("there is no ZooKeeper: start the broker with zookeeper=True")
         return self._zookeeper.connect

@@ -1,4 +1,4 @@
-"""What a change of the metadata touched: topics, partitions, configs, …, each by its key.
+"""The delta of a change of the metadata: topics, partitions, configs, …, each by its key.
 
 Each append to the metadata log has one delta, however many records it has. The values are in the
 image, which has replayed all records by then; a key that the image no longer has was removed.

@@ -1,4 +1,4 @@
-"""What UpdateFeatures may do: which changes of levels are allowed, and what they write.
+"""The rules of UpdateFeatures: which changes of levels are allowed, and what they write.
 
 Rules (Kafka's), for each feature of a request in the order of a HashMap, the first one that fails
 failing them all:

@@ -33,7 +33,7 @@ NEW_FEATURES = {
     "streams.version": 1,
     "transaction.version": 2,
 }
-"""What `format` gives a new Kafka 4.3 cluster."""
+"""The level that `format` gives a new Kafka 4.3 cluster."""
 
 # The level of other features in a new cluster, and the metadata.version from which on it has them.
 _DEFAULTS = {

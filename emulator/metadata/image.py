@@ -97,13 +97,13 @@ class TopicImage:
 
 
 class MetadataImage:
-    """What the records that were replayed so far say."""
+    """The state by the records replayed so far."""
 
     def __init__(self) -> None:
         self.features: dict[str, int] = {}
         self.topics: dict[bytes, TopicImage] = {}
         self.configs: dict[ConfigResource, dict[str, str]] = {}
-        """What each resource sets itself: config name to text."""
+        """The configs that each resource sets itself: config name to text."""
         self.quotas: dict[QuotaEntity, dict[str, float]] = {}
         self.scram: dict[str, dict[int, UserScramCredentialRecord]] = {}
         """Users, to their credentials by mechanism."""
@@ -125,7 +125,7 @@ class MetadataImage:
         return self._transaction is not None
 
     def configs_of(self, resource_type: int, name: str) -> Mapping[str, str]:
-        """What one resource sets itself: config name to text."""
+        """The configs that one resource sets itself: config name to text."""
         return self.configs.get((resource_type, name), {})
 
     def replay(self, record: MetadataRecord, delta: MetadataDelta | None = None) -> None:

@@ -260,7 +260,7 @@ class MetadataLog:
         self, log_dir: LogDirectory, stored: Log, clock: Clock, replayed: Replayed
     ) -> None:
         self.image = replayed.image
-        """What the log says up to its end."""
+        """The image up to the log's end."""
         self.snapshots = replayed.snapshots
         """Those that the next start may read, oldest first."""
         self.bytes_since_snapshot = replayed.log_bytes
@@ -479,7 +479,7 @@ class MetadataLog:
 
 
 def _levels(levels: Mapping[str, int], before: Mapping[str, int]) -> list[MetadataRecord]:
-    """What changes between levels of features."""
+    """The changes between levels of features."""
     return [
         FeatureLevelRecord(name=name, feature_level=level)
         for name, level in levels.items()

@@ -74,7 +74,7 @@ class SnapshotId(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """What a snapshot has. The time is that of the last record before its end, in ms."""
+    """The contents of a snapshot. The time is that of the last record before its end, in ms."""
 
     last_timestamp: int
     controls: list[ControlRecord]

@@ -149,7 +149,7 @@ def known_topics(directory: Directory, naming: Naming, node_id: int) -> dict[str
 
 
 def known_configs(directory: Directory, naming: Naming, node_id: int) -> dict[str, dict[str, str]]:
-    """What each topic that a directory's metadata log knows sets itself. Nothing is changed.
+    """The configs that each topic of a directory's metadata log sets itself. Nothing is changed.
 
     Raises LogDirectoryError, Refused (KAFKA_STORAGE_ERROR), OSError.
     """
@@ -180,7 +180,7 @@ def known_values(
 
 
 class KnownTopics:
-    """What a directory's metadata log says of its topics; it is read at the first question."""
+    """The topics by a directory's metadata log; it is read at the first question."""
 
     def __init__(self, path: str) -> None:
         self._directory = Directory(path)
@@ -259,7 +259,7 @@ def _records(
 def _known(
     directory: Directory, naming: Naming, node_id: int, clock: Clock
 ) -> tuple[MetadataImage, set[bytes]]:
-    """What the metadata log says, and the ids of topics that it says were deleted."""
+    """The image of the metadata log, and the ids of topics that were deleted."""
     with _copied(directory, naming, node_id, clock) as (log_dir, image):
         records = _records_in(log_dir)
         return image, {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
@@ -282,7 +282,7 @@ def _copied(
 
 
 def _records_in(log_dir: LogDirectory) -> Iterator[MetadataRecord]:
-    """What the log still has; a snapshot stands for what was before."""
+    """The records that the log still has; a snapshot stands for what was before."""
     stored = log_dir.logs[TOPIC, 0]
     for header, chunk, position in stored.reader.batches_from(stored.log_start_offset):
         if header.is_control:
@@ -320,7 +320,7 @@ def take_over(metadata_log: MetadataLog, able: Collection[int], release: Release
 
 
 def elections(image: MetadataImage, able: Collection[int]) -> list[PartitionChangeRecord]:
-    """What changes so that every partition is led by one of these brokers, where one has it."""
+    """The changes so that every partition is led by one of these brokers, where one has it."""
     return [
         change
         for topic in image.topics.values()

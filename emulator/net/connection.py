@@ -223,7 +223,7 @@ class Connection:
         return self._transport.ends()
 
     def malformed(self, error: WireError, frame: Frame | None = None) -> None:
-        """What was received cannot be served: close the connection, for the protocol has no
+        """The received bytes cannot be served: close the connection, for the protocol has no
         answer to that."""
         log.info("closing %s: %s", self, error)
         name = self.name or self.client_id or "a client"

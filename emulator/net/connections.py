@@ -187,7 +187,7 @@ class Place(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _addresses(host: str) -> frozenset[str]:
-    """What a host is called by its number; nothing for one that is unknown."""
+    """The addresses of a host by number; none for one that is unknown."""
     try:
         found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except OSError:

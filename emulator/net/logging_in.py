@@ -98,7 +98,7 @@ def _config(connection: Connection) -> ListenerConfig:
 
 
 class _Broker:
-    """What the login of a connection asks of its broker."""
+    """The broker to the login of a connection."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

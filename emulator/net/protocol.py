@@ -254,7 +254,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         return bytes(rest) if self.connection.is_open else b""
 
     def eof_received(self) -> bool:
-        """What it has sent before is served, unless that has to wait for something else than its
+        """Requests sent before are served, unless that has to wait for something else than its
         turn; producers that want no answer rely on it."""
         is_busy = self.connection.is_queued or self._pieces is not None
         self._is_at_end = is_busy and not self._has_tls  # which has no half-closed connections
@@ -326,7 +326,7 @@ class ClientProtocol(asyncio.BufferedProtocol):
         self._written()
 
     def _some(self, rest: Iterator[Buffer]) -> list[Buffer]:
-        """What is written at once: a piece, and the short ones before and after it, since each
+        """The parts written at once: a piece, and the short ones before and after it, since each
         write is a system call and may wake the client."""
         if self._copies_lines:
             return list(islice(rest, 1))

@@ -20,7 +20,7 @@ from ..base.logger import log
 ROOM_BYTES = 24 << 20
 """The room, unless a config says otherwise."""
 NEXT_BYTES = 256 << 10
-"""What a connection that is read may receive until it is looked at again."""
+"""The bytes that a connection may receive until it is looked at again."""
 PATIENCE_S = 5.0
 PROGRESS_BYTES = 1 << 20
 """Who goes beyond the room sends this much in PATIENCE_S, or its request whole."""

@@ -36,7 +36,7 @@ class Encoded:
         self._body = b"".join([bytes(has_tags), *body])
         self._size = len(self._body) + 4
         self.software = software
-        """What the request says of its client."""
+        """Name and version of the client by the request."""
 
     def frame(self, correlation_id: int) -> list[Part]:
         """The frame of the answer to a request."""

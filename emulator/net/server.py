@@ -103,7 +103,7 @@ _STANDS_STILL = Effect(frozenset({UP, DOWN}), holds=True)
 
 
 class Beside(Protocol):
-    """What listens on sockets of its own in the broker's thread."""
+    """A server with sockets of its own in the broker's thread."""
 
     def attach(self, cluster: Cluster) -> None:
         """The server serves another cluster from now on."""

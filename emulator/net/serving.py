@@ -132,7 +132,8 @@ def _endpoint(cluster: Cluster, connection: Connection, frame: Frame) -> Endpoin
 
 
 def _not_served(release: Release, key: int, version: int) -> str:
-    """What is asked in vain, and the release in which it would not be."""
+    """The message for an API or version that the release does not serve, with the release that
+    does."""
     what = f"{SERVED[key].request.__name__} v{version}" if key in SERVED else f"API key {key}"
     other = nearest_serving(release.name, key, version) if key in SERVED else None
     hint = "" if other is None else f'; version="{other.name}" serves it'

@@ -30,7 +30,7 @@ class Unreplicated(NamedTuple):
 
 
 class AckWait:
-    """What one Produce waits for. `finish` answers it."""
+    """The wait of one Produce. `finish` answers it."""
 
     __slots__ = ("_environment", "_finish", "_left", "_timer")
 

@@ -109,7 +109,7 @@ class Wanted:
 
 
 class WantedPartitions:
-    """What a client reads: each partition once, in the order in which they are read."""
+    """The partitions of a client, each once, in the order in which they are read."""
 
     __slots__ = ("_next_key", "_topics", "_wanted", "size")
 
@@ -196,7 +196,7 @@ class WantedPartitions:
 
 
 class Session:
-    """What one client reads, from request to request."""
+    """The partitions that one client reads, from request to request."""
 
     def __init__(self, uses_ids: bool, now: int) -> None:
         self.id = NO_SESSION
@@ -241,7 +241,7 @@ class SessionCache:
         return session
 
     def wanted(self, session_id: int) -> list[Wanted]:
-        """What is read in a session; nothing if there is none with this id."""
+        """The partitions of a session; none if there is none with this id."""
         session = self._sessions.get(session_id)
         return [] if session is None else session.partitions.all()
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Wait(Protocol):
-    """What waits for a partition: a fetch, of a consumer or of a member of a share group."""
+    """A wait for a partition: a fetch, of a consumer or of a member of a share group."""
 
     @property
     def isolation(self) -> int: ...
@@ -41,7 +41,7 @@ class Wait(Protocol):
         ...
 
     def moved(self) -> None:
-        """What may be read has changed, by an amount that must be counted."""
+        """The readable bytes have changed, by an amount that must be counted."""
         ...
 
     def led(self, changed: Partition) -> None:
@@ -148,7 +148,7 @@ class FetchWait:
             self.moved()
 
     def moved(self) -> None:
-        """What may be read of a partition has changed, by an amount that must be counted."""
+        """The readable bytes of a partition have changed, by an amount that must be counted."""
         self._missing = self._count()
         if self._missing <= 0:
             self.wake()

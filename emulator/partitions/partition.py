@@ -151,7 +151,7 @@ class Partition:
         return max(log.producers.last_stable_offset(self.high_watermark), log.log_start_offset)
 
     def bounds_at(self, node_id: int) -> Bounds:
-        """What a replica may be read to, by what it has and knows."""
+        """The offsets up to which a replica may be read, by its log and its high watermark."""
         apart, log = self.apart, self.log
         if apart is None or node_id == self.leader:
             return Bounds(log.log_end_offset, self.high_watermark, self.last_stable_offset)
@@ -414,7 +414,7 @@ class Partition:
         return min(offset, read_header(found).base_offset)
 
     def _least_watermark(self) -> int:
-        """What every replica that may be read knows to be replicated."""
+        """The least high watermark of the replicas that may be read."""
         apart = self.apart
         if apart is None:
             return self.high_watermark

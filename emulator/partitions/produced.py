@@ -53,7 +53,7 @@ class Produced:
         self.is_compressed = False
         """Whether its records are compressed."""
         self.checked: Checked | Refused | None = None
-        """What came of the checks of the batch, if they were made beforehand."""
+        """The result of the checks of the batch, if they were made beforehand."""
         self.damage: Refused | None = None
         """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
         self.problem: Refused | None = None

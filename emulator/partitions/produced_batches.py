@@ -36,7 +36,7 @@ _UNBOUNDED = (-(2**63), 2**63 - 1)
 DECOMPRESSED_MAX = 64 << 20
 """A batch that decompresses to more bytes is refused: kilobytes must not stop a broker."""
 _SMALL_MAX = 256 << 10
-"""What decompresses to no more is looked at without waiting for anything."""
+"""A batch that decompresses to no more is checked at once."""
 
 CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": Codec.ZSTD}
 
@@ -147,7 +147,7 @@ def _small(codec: Codec, payload: memoryview) -> Buffer | None:
 
 
 def _whole_of(pieces: Generator[int, None, Buffer]) -> Slices[Buffer]:
-    """What is made in pieces, one in a slice. Raises Refused."""
+    """The whole of the pieces, one in a slice. Raises Refused."""
     while True:
         try:
             next(pieces)
@@ -172,7 +172,7 @@ def _whole(batch: memoryview, header: BatchHeader | None, config: TopicConfig) -
 
 
 def _unscanned(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:
-    """What becomes of a batch of which only the header is checked. Raises Refused."""
+    """The result of a batch of which only the header is checked. Raises Refused."""
     target = _target_codec(header.codec, config)
     if target != header.codec:
         return _rebuilt(batch, header, config, target, now)

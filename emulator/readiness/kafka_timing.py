@@ -69,7 +69,7 @@ class ReadinessSteps:
         self._stages = stages
 
     def error(self, now: float) -> Error:
-        """What a request is refused with now; NONE when all is ready."""
+        """The error of a request now; NONE when all is ready."""
         return next((error for until, error in self._stages if now < until), Error.NONE)
 
 

@@ -215,7 +215,7 @@ _COORDINATORS: dict[type[Request], str] = {
 
 
 ErrorOf: TypeAlias = Callable[[str, bytes], Error]
-"""What a topic, by name or by id, is refused with now."""
+"""The error of a topic, by name or by id, now."""
 Describing: TypeAlias = MetadataRequest | DescribeTopicPartitionsRequest
 FINAL_EPOCH = -1
 

@@ -59,7 +59,7 @@ class Table(NamedTuple):
     """Of a cluster without KRaft."""
     broker: str
     broker_gone: dict[str, str]
-    """What the newer release has besides: name to the value that this one is as if it had, or
+    """Configs that only the newer release has: name to the value that this one is as if it had, or
     nothing for the default."""
     topic: str
     topic_gone: dict[str, str]

@@ -1,4 +1,4 @@
-"""What a snapshot keeps of several brokers: which of them run, and what replicas have.
+"""The states of several brokers in a snapshot: which of them run, and what replicas have.
 
 Where all brokers run, and every replica has everything, there is nothing to keep. The rest is in
 the metadata log: leaders, replicas, those in sync.

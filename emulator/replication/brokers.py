@@ -1,4 +1,4 @@
-"""What a broker of several is doing, and what the controller holds of it.
+"""The process of a broker of several, and its registration with the controller.
 
 The two differ for a while: a broker whose process has died is taken for alive until its session
 ends (`broker.session.timeout.ms`); one that is back is fenced until the controller has heard of it.

@@ -40,7 +40,7 @@ class Election(Enum):
 
 
 class Policy(NamedTuple):
-    """What the configs and features say of a partition."""
+    """The configs and features that concern a partition."""
 
     min_isr: int
     """At most as many as the topic's first partition has replicas, as in Kafka."""
@@ -78,7 +78,7 @@ class Change:
         self._record = PartitionChangeRecord(partition_id=index, topic_id=topic_id)
 
     def record(self) -> PartitionChangeRecord | None:
-        """What is to be written; None if nothing changes."""
+        """The record to write; None if nothing changes."""
         before, record = self._before, self._record
         self._complete_reassignment()
         self._find_eligible()

@@ -77,7 +77,7 @@ PREFERRED, UNCLEAN = 0, 1
 
 
 class Controller:
-    """What the controller decides, given the image and the brokers as they are."""
+    """The decisions of the controller, given the image and the brokers as they are."""
 
     def __init__(
         self,

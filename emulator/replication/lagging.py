@@ -1,4 +1,4 @@
-"""What a test does to single replicas: one lags, or is kept from being in sync.
+"""Verbs of a test on single replicas: one lags, or is kept from being in sync.
 
 - A replica that lags stays so many records behind the log end, or gets nothing more. It never goes
   back: it falls behind as records come. While it is in sync it holds the high watermark back; after

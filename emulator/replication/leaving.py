@@ -114,7 +114,7 @@ class _Plan:
         self._targets = [(each, self._target(each)) for each in at(node_id)]
 
     def records(self) -> list[MetadataRecord]:
-        """What is to be written to move them. Raises Refused."""
+        """The records that move them. Raises Refused."""
         return [
             record
             for partition, target in self._targets

@@ -44,7 +44,7 @@ class Quorum:
         self.leader = min(brokers, default=NOBODY)
         """The id of the controller, -1 if there is none."""
         self.sides: Sequence[frozenset[int]] = ()
-        """What the network is broken into; nothing while it is whole."""
+        """The sides of the network; none while it is whole."""
         self.is_lost = False
         """Whether the controllers are gone."""
         self.left: dict[int, tuple[int, int]] = {}
@@ -99,7 +99,7 @@ class Quorum:
 GIVES_UP_MS = 60_000
 """So long a broker tries to forward a request."""
 TimeOut: TypeAlias = Callable[[Request, int], Response]
-"""What answers a request, in a version, that was kept for too long."""
+"""The answer to a request, in a version, that was kept for too long."""
 After: TypeAlias = Callable[[int, Callable[[], None]], "Timer"]
 """Calls back after so many real milliseconds."""
 

@@ -58,7 +58,7 @@ SHORT_MS = 200
 
 
 class Replication:
-    """What the brokers of a cluster are doing, and what partitions have of that."""
+    """The processes of a cluster's brokers, and their effect on partitions."""
 
     moved: Callable[[int, BrokerState], None] | None = None
     """Called when the process of a broker has begun to do something else; set by a server."""
@@ -288,7 +288,7 @@ class Replication:
             self._elect_controller()
 
     def end_session(self, node_id: int) -> None:
-        """What does not run is fenced now. Raises Refused (KAFKA_STORAGE_ERROR)."""
+        """Fence the brokers that do not run now. Raises Refused (KAFKA_STORAGE_ERROR)."""
         if not self.brokers[node_id].is_fenced:
             session = self._sessions.pop(node_id, None)
             if session is not None:

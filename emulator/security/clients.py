@@ -27,7 +27,7 @@ class Access(NamedTuple):
     ca: str | None = None
     """The certificates that it is to trust, as PEM; None for those that it trusts anyhow."""
     certificate: Certificate | None = None
-    """What it shows itself."""
+    """Its own certificate."""
 
     def __repr__(self) -> str:
         return f"<access by {self.protocol}>"

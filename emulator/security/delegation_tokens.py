@@ -39,7 +39,7 @@ USER = "User"
 
 
 def secret_key(config: BrokerConfig) -> bytes | None:
-    """What HMACs are made with; None without."""
+    """The key of HMACs; None without."""
     found: str | None = config.get("delegation.token.secret.key")
     return None if found is None else found.encode()
 
@@ -49,7 +49,7 @@ def hmac_of(key: bytes, token_id: str) -> bytes:
 
 
 def no_expiry(error: Error) -> int:
-    """What stands in the place of a time in an answer that is an error: the broker's own is another
+    """The place of a time in an answer that is an error: the broker's own is another
     than the controller's."""
     return -1 if error is Error.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED else 0
 
@@ -181,7 +181,7 @@ class DelegationTokens:
 def known_token(
     config: BrokerConfig, image: MetadataImage, mechanism: str, token_id: str, random: Random
 ) -> Known | None:
-    """What is known of a token by which somebody logs in."""
+    """The credential of a token by which somebody logs in."""
     key, record = secret_key(config), image.tokens.get(token_id)
     if key is None or record is None:
         return None

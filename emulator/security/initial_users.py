@@ -1,4 +1,5 @@
-"""What an Emulator is given about security, as Kafka's configs: `security="SASL_SSL"`, `users`."""
+"""The arguments of an Emulator about security, as Kafka's configs: `security="SASL_SSL"`,
+`users`."""
 
 from __future__ import annotations
 

@@ -164,8 +164,8 @@ def plain_jaas(users: dict[str, str]) -> str:
 
 
 def validator_of(config: ListenerConfig, key_sets: KeySets, now: int) -> oauthbearer.Validate:
-    """What judges the tokens of OAUTHBEARER at a listener. Keys at an address that was not asked
-    before are fetched from there. Raises ConfigError."""
+    """The validator of the tokens of OAUTHBEARER at a listener. Keys at an address that was not
+    asked before are fetched from there. Raises ConfigError."""
     mechanism = OAUTHBEARER
     url = config.get("sasl.oauthbearer.jwks.endpoint.url", mechanism)
     if url is None:

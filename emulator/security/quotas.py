@@ -85,7 +85,7 @@ def _check_ip(name: str | None) -> None:
 def quota_records(
     image: MetadataImage, names: Mapping[str, str | None], values: Mapping[str, float | None]
 ) -> list[MetadataRecord]:
-    """What a change writes; a value of None removes a key. Raises Refused(INVALID_REQUEST)."""
+    """The record of a change; a value of None removes a key. Raises Refused(INVALID_REQUEST)."""
     check_entity(names)
     keys = _IP_KEYS if IP in names else _USER_KEYS
     current = image.quotas.get(entity_key(names), {})

@@ -42,7 +42,7 @@ class Upsertion(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """What a user is answered, and what is to be written for it."""
+    """The answer for a user, and the records to write for it."""
 
     user: str
     refused: Refused | None
@@ -52,7 +52,7 @@ class Planned(NamedTuple):
 def planned(
     image: MetadataImage, deletions: Sequence[Deletion], upsertions: Sequence[Upsertion]
 ) -> list[Planned]:
-    """What is to be done for each user, in the order of the answer. Changes nothing."""
+    """The plan for each user, in the order of the answer. Changes nothing."""
     good: dict[str, Deletion | Upsertion] = {}
     bad: dict[str, Refused] = {}
     changes: list[Deletion | Upsertion] = [*deletions, *upsertions]

@@ -85,7 +85,7 @@ class Security:
     def check_stores(
         self, config: BrokerConfig, changed: Iterable[str], texts: Mapping[str, str]
     ) -> None:
-        """What is to be set for a broker at run time, and which of it changes. Raises ConfigError
+        """The configs to set for a broker at run time, and which of them change. Raises ConfigError
         for a key store or a trust store that cannot be used."""
         names = [each.name for each in self.listeners.values() if each.has_tls]
         if not names:

@@ -124,7 +124,7 @@ class _Acquiring:
         return self._found
 
     def _archive_stale(self, fetch_offset: int) -> None:
-        """What is not in the log any more, since compaction removed it, is not delivered."""
+        """Archive records that compaction has removed: they are not delivered."""
         share, base = self._share, self._first
         if not share.batches or fetch_offset >= base:
             return
@@ -298,14 +298,14 @@ _KINDS = {0: "", 1: "acknowledged", 2: "released", 3: "rejected"}
 
 
 class Acknowledgement(NamedTuple):
-    """What becomes of a range of offsets; `types` has one type, or one for each offset."""
+    """The acknowledgement of a range of offsets; `types` has one type, or one for each offset."""
 
     first_offset: int
     last_offset: int
     types: Sequence[int]
 
     def type_of(self, offset: int) -> int:
-        """What becomes of one of them."""
+        """The type of one offset."""
         return self.types[0] if len(self.types) == 1 else self.types[offset - self.first_offset]
 
 
@@ -450,7 +450,7 @@ class _Step:
         share.settle_later(self._settle)
 
     def _settle(self) -> None:
-        """What has changed counts: a fetch in the same request does not get it yet. Who waits looks
+        """Let the changes count: a fetch in the same request does not get it yet. Who waits looks
         again only where the start offset has moved, as in Kafka: for released records alone it goes
         on waiting, and has them when its time is over."""
         share = self._share
@@ -535,7 +535,7 @@ def _aborted_batches(
 
 
 def _outside(range_: Acquired, header: BatchHeader) -> list[Acquired]:
-    """What of a range is not in a batch."""
+    """The parts of a range that are not in a batch."""
     low = range_._replace(last_offset=min(range_.last_offset, header.base_offset - 1))
     high = range_._replace(first_offset=max(range_.first_offset, header.last_offset + 1))
     return [part for part in (low, high) if part.size > 0]

@@ -47,7 +47,7 @@ class Fetched(NamedTuple):
 
 
 class _Batches(NamedTuple):
-    """What was read of a log, and the headers of the whole batches in it."""
+    """The bytes read from a log, and the headers of the whole batches in it."""
 
     data: Buffer | StoredBytes = b""
     headers: Sequence[BatchHeader] = ()

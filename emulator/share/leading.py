@@ -1,4 +1,4 @@
-"""What a broker hands out to members of share groups: its share partitions and share sessions.
+"""A broker's side of share groups' members: its share partitions and share sessions.
 
 A share partition is loaded when a member first fetches from it, and forgotten when the broker does
 not lead the partition any more, when its state has another epoch, and when the last session of its
@@ -217,7 +217,7 @@ class ShareLeader:
         return self._cluster.share_leaders.poison.get(key, ())
 
     def tell(self, key: ShareKey, event: RangeEvent) -> None:
-        """What has become of a range of offsets, if there is an event."""
+        """Log the event of a range of offsets, if there is one."""
         journal = self._cluster.journal
         if not journal.is_on:
             return
@@ -367,7 +367,7 @@ class ShareLeaders:
         del self._leaders[node_id]
 
     def of_group(self, group_id: str) -> list[SharePartition]:
-        """What a group has in flight, at any broker."""
+        """The records that a group has in flight, at any broker."""
         loaded = [share for leader in self._leaders.values() for share in leader.shares()]
         return sorted(
             (each for each in loaded if each.key.group_id == group_id), key=lambda each: each.key

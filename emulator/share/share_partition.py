@@ -29,7 +29,7 @@ _STATES = frozenset(RecordState)
 
 
 class ShareSettings(NamedTuple):
-    """What the configs of a group say of its share partitions, now."""
+    """The present configs of a group for its share partitions."""
 
     lock_ms: int
     most_deliveries: int
@@ -38,7 +38,7 @@ class ShareSettings(NamedTuple):
 
 
 class RangeEvent(NamedTuple):
-    """What has happened to a range of offsets: a kind of event (base/event.py)."""
+    """An event of a range of offsets: a kind of event (base/event.py)."""
 
     kind: str
     member_id: str
@@ -53,7 +53,7 @@ class Waiting(Protocol):
 
 
 class Surroundings(Protocol):
-    """What a share partition needs of its broker."""
+    """The broker to a share partition."""
 
     def now(self) -> int: ...
 
@@ -68,7 +68,7 @@ class Surroundings(Protocol):
         """Have the share coordinator note a change. Raises Refused."""
 
     def tell(self, key: ShareKey, event: RangeEvent, /) -> None:
-        """What a member did, or what became of its records, for the journal."""
+        """The event of a member, or of its records, for the journal."""
 
     def poison(self, key: ShareKey, /) -> Collection[int]:
         """The offsets that a test has made poison: who accepts one releases it."""
@@ -136,7 +136,7 @@ class SharePartition:
 
     @property
     def settings(self) -> ShareSettings:
-        """What the group's configs say now."""
+        """The group's present configs."""
         return self._around.settings(self.key.group_id)
 
     @property

@@ -40,7 +40,7 @@ class StateBatch(NamedTuple):
 
     @property
     def weight(self) -> tuple[int, int]:
-        """What decides where batches overlap."""
+        """The order of batches that overlap."""
         return self.delivery_count, self.delivery_state
 
     def cut(self, first_offset: int, last_offset: int) -> StateBatch:
@@ -134,8 +134,8 @@ def _is_id(text: str) -> bool:
 
 
 class Change(NamedTuple):
-    """What a partition's leader writes: where the group begins, how many records at or after that
-    are done with, and which batches have changed."""
+    """A change that a partition's leader writes: where the group begins, how many records at or
+    after that are done with, and which batches have changed."""
 
     start_offset: int
     complete_count: int

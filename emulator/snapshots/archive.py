@@ -117,7 +117,7 @@ def _unpack(path: Path, folder: Path) -> dict[str, Any]:
 
 
 def _head(path: Path, archive: tarfile.TarFile) -> dict[str, Any]:
-    """What the first member says. Raises StateError."""
+    """The head, the archive's first member. Raises StateError."""
     first = archive.next()
     file = archive.extractfile(first) if first is not None and first.name == HEAD else None
     if file is None:

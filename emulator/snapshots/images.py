@@ -79,7 +79,7 @@ class FolderImage:
         self._home = TemporaryDirectory()
         self._path = self._home.__enter__()
         self.known: list[Known] = []
-        """What needs not be read again when it is opened in this process."""
+        """State that need not be read again when it is opened in this process."""
 
     def entries(self) -> Iterator[Entry]:
         for above, _, names in os.walk(self._path):

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """What a broker was at one moment; Emulator's `snapshot` makes it. It never changes, and may be
-    put back any number of times.
+    """The state of a broker at one moment; Emulator's `snapshot` makes it. It never changes, and
+    may be put back any number of times.
 
     It takes space in the temporary directory until nobody holds it any more, or `close`.
     """

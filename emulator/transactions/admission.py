@@ -1,5 +1,5 @@
-"""What partitions know of transactions: whether batches and offsets may be part of one, for which
-they ask the coordinator, and the markers that end it.
+"""The transactions as partitions know them: whether batches and offsets may be part of one, for
+which they ask the coordinator, and the markers that end it.
 
 Rules (semantics B17, H4, H7), for each partition with transactional data:
 - If the producer's transaction is open there in this epoch, the coordinator is not asked; nor if
@@ -40,7 +40,7 @@ NO_SEQUENCE = -1
 
 
 class Generation(NamedTuple):
-    """What a client's version allows, and which errors it knows."""
+    """The rights of a client's version, and the errors that it knows."""
 
     adds: bool
     knows_abortable: bool

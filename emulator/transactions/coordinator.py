@@ -63,7 +63,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """What to do about an end that is not refused."""
+    """The outcome of an end that is not refused."""
 
     PREPARE = "prepare"
     DONE = "done"

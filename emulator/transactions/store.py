@@ -206,7 +206,7 @@ class Transactions:
 
 
 class Environment:
-    """What the coordinator of a broker needs: time, ids, its topic."""
+    """The environment of the coordinator of a broker: time, ids, its topic."""
 
     def __init__(self, cluster: Cluster, node_id: int) -> None:
         self._cluster = cluster
@@ -282,7 +282,7 @@ def partition_of(cluster: Cluster, transactional_id: str) -> Partition:
 
 
 def settings_of(config: BrokerConfig) -> TransactionSettings:
-    """What the broker's configs say of transactions."""
+    """The settings of transactions by the broker's configs."""
     prefix = "transaction"
     return TransactionSettings(
         timeout_ms_max=config.get(f"{prefix}.max.timeout.ms"),

@@ -1,4 +1,4 @@
-"""What Kafka's nodes hold, as a broker of a release writes them, and what tools write, read.
+"""The contents of Kafka's nodes: as a broker of a release writes them, and as tools do.
 
 Values are JSON, without blanks; an entity's name is URL-encoded in a path, and `<default>` stands
 for all. Source: ZkData of Kafka 2.7.2, and the nodes of its brokers; for others the fields that
@@ -66,7 +66,7 @@ _PRODUCER_IDS = 1000
 
 
 class Unreadable(ValueError):
-    """What a client has written is not what Kafka's tools write."""
+    """A client's text that Kafka's tools would not write."""
 
 
 def text_of(value: Any) -> bytes:
@@ -75,7 +75,7 @@ def text_of(value: Any) -> bytes:
 
 
 def value_of(data: bytes | None) -> dict[str, Any]:
-    """What a node's JSON says. Raises Unreadable."""
+    """The value of a node's JSON. Raises Unreadable."""
     try:
         found = json.loads(data or b"")
     except (ValueError, RecursionError):

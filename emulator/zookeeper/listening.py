@@ -45,7 +45,7 @@ class KeeperServer:
 
     @property
     def connect(self) -> str:
-        """What goes into a `zookeeper.connect`."""
+        """The value of a `zookeeper.connect`."""
         return f"{bracketed(self.host)}:{self.port}"
 
     def settle(self) -> None:

@@ -36,7 +36,7 @@ _INT_MAX = (1 << 31) - 1
 
 
 class Mode(IntEnum):
-    """What kind of node is created: the flags of a request."""
+    """The kind of node that is created: the flags of a request."""
 
     PERSISTENT = 0
     EPHEMERAL = 1
@@ -65,7 +65,7 @@ class Event(IntEnum):
 
 
 class Stat(NamedTuple):
-    """What is known of a node besides its data, in the order of answers. Times are in ms."""
+    """The stat of a node, in the order of answers. Times are in ms."""
 
     czxid: int
     mzxid: int
@@ -156,7 +156,7 @@ class Who(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What an operation has done: the path that was created, and the node's stat."""
+    """The result of an operation: the path that was created, and the node's stat."""
 
     path: str
     stat: Stat

@@ -17,7 +17,7 @@ VERSION = "3.5.9-odradek"
 
 
 def answer_to(word: bytes, keeper: Keeper, port: int) -> str | None:
-    """What a word is answered; None if it is none."""
+    """The answer to a four-letter word; None if it is none."""
     found = _WORDS.get(word)
     return None if found is None else found(keeper, port)
 

@@ -1,4 +1,4 @@
-"""What clients write into Kafka's nodes does what it did at a real broker.
+"""Clients' writes into Kafka's nodes do what they did at a real broker.
 
     /brokers/topics/[topic]             a topic is created, or has more partitions
     /admin/delete_topics/[topic]        it is deleted

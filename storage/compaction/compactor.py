@@ -116,7 +116,7 @@ LOAD_FACTOR = 0.9
 
 
 class CompactionResult(NamedTuple):
-    """What a compaction has done; all zero if there was nothing to do."""
+    """The work of a compaction; all zero if there was nothing to do."""
 
     first_dirty_offset: int = 0
     """From where on records have not been compacted yet."""
@@ -160,7 +160,7 @@ class Compactor:
         self._compaction: Compaction | None = None
 
     def plan(self, now_ms: int, *, last_stable_offset: int | None = None) -> Plan:
-        """What a compaction would read now; see `Plan.is_due`."""
+        """The plan of a compaction now; see `Plan.is_due`."""
         log = self._log
         if last_stable_offset is None:
             last_stable_offset = log.producers.last_stable_offset(log.log_end_offset)

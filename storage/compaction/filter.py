@@ -1,4 +1,4 @@
-"""What compaction keeps of each batch of a log.
+"""The filter of compaction for each batch of a log.
 
 Rules, for batches in the order of the log:
 
@@ -191,7 +191,7 @@ class BatchFilter:
         self._keeps_old_formats = keeps_old_formats
 
     def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
-        """What is left of a batch, None for nothing. Raises WireError if it is damaged."""
+        """The rest of a batch, None for nothing. Raises WireError if it is damaged."""
         if header.magic != MAGIC:
             return self._keep_old(header, batch)
         is_over = header.has_delete_horizon and header.base_timestamp <= self._now_ms

@@ -1,4 +1,5 @@
-"""What of a log is compacted: its dirty section, whether that is due, and groups of segments.
+"""The part of a log that is compacted: its dirty section, whether that is due, and groups of
+segments.
 
 Rules:
 

@@ -76,7 +76,7 @@ class CleanedSegment(NamedTuple):
 
 @dataclass(frozen=True)
 class CompactionTask:
-    """What a compaction shall do, and what it has to know of the log for it."""
+    """The task of a compaction, with the facts of the log for it."""
 
     plan: Plan
     sources: list[SourceSegment]

@@ -233,7 +233,7 @@ class File:
             self._descriptors.forget(self)
 
     def _let_go(self, size: int) -> bool:
-        """What is in flight beyond `size` keeps the file as it is for itself, if there is any."""
+        """A part in flight beyond `size` keeps the file as it is for itself, if there is any."""
         source = self._source() if self._source is not None else None
         if source is None or source.end <= size:
             return False

@@ -1,4 +1,4 @@
-"""What a tester can make a disk in memory do: fill up, fail, tear, be slow, change a bit.
+"""The faults of a disk in memory: fill up, fail, tear, be slow, change a bit.
 
 Each fault is a verb and holds until `heal`:
 

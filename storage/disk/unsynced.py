@@ -1,4 +1,4 @@
-"""What a disk may hold after a power cut: files and folders that know what was not synced.
+"""The contents of a disk after a power cut: files and folders that know what was not synced.
 
 The model, which loses more than any file system in use:
 

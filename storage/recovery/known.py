@@ -1,4 +1,4 @@
-"""What is known of a segment's file that an image shares, so that it need not be read again.
+"""Facts of a segment's file that an image shares, so that it need not be read again.
 
 A log that is opened reads its newest segment whole: with a million batches, for seconds. A file
 that an image shares never changes (disk/mirror.py), so what the log knew when it was taken is
@@ -20,7 +20,7 @@ Identity: TypeAlias = tuple[int, int, int, int]
 
 @dataclass(eq=False)
 class Known:
-    """What is in memory of a segment, but for the positions of its last batches."""
+    """The state in memory of a segment, but for the positions of its last batches."""
 
     numbers: tuple[int, ...]
     offsets: bytes
@@ -33,7 +33,7 @@ _known: WeakValueDictionary[Identity, Known] = WeakValueDictionary()
 
 
 def learn(segment: Segment) -> Known | None:
-    """What is to be held for as long as the file's image. Raises OSError."""
+    """The facts to hold for as long as the file's image. Raises OSError."""
     if not segment.on_disk or segment.offset_index.is_sealed or segment.damages:
         return None
     identity = segment.identity()

@@ -14,10 +14,10 @@ from .producer_replay import find_marker
 
 
 class Scan(NamedTuple):
-    """What reading a whole segment found, besides its indexes and `segment.damages`."""
+    """The results of reading a whole segment, besides its indexes and `segment.damages`."""
 
     problem: str | None
-    """What is wrong at byte `segment.size`, where the valid batches end; or None."""
+    """The problem at byte `segment.size`, where the valid batches end; or None."""
     epochs: list[tuple[int, int]]
     """Each new leader epoch, and the base offset of its first batch."""
     has_producers: bool

@@ -14,7 +14,7 @@ from ..naming import CLEANED, DELETED, OFFSET_INDEX, SWAP, TIME_INDEX, TRANSACTI
 
 _INDEXES = (OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
 REPAIRED = ".repaired"
-"""What a repair has written to take a file's place."""
+"""The file that a repair has written to take another's place."""
 GONE = ".gone"
 """Beside a file whose place nothing takes."""
 REPLACED = ".replaced"

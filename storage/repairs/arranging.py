@@ -42,7 +42,7 @@ class Piece(NamedTuple):
 
 
 class Planned:
-    """What a segment is to hold, read as a file."""
+    """The planned contents of a segment, read as a file."""
 
     def __init__(self, files: Directory, pieces: Sequence[Piece]) -> None:
         self._files, self.pieces = files, _joined(pieces)
@@ -124,7 +124,7 @@ class Entry:
 
 @dataclass
 class Plan:
-    """What the segments are to hold, by base offset."""
+    """The planned contents of the segments, by base offset."""
 
     segments: dict[int, Planned] = field(default_factory=dict)
     """Only those that are to change."""
@@ -166,7 +166,7 @@ class _Arranging:
         self._files, self._sizes, self._names, self._known = files, sizes, names, known
         self._plan = Plan(bases=sorted(sizes))
         self._heads: dict[str, list[Piece]] = {}
-        """What stands before a file's first batch."""
+        """The bytes before a file's first batch."""
         self._by_file: dict[str, list[Entry]] = {}
 
     def run(self) -> Plan:
@@ -203,7 +203,7 @@ class _Arranging:
         return found
 
     def _end_last(self, name: str, found: list[Entry], position: int) -> None:
-        """What is in front of this position, and no batch, belongs to the last one."""
+        """Bytes before this position that are no batch belong to the last one."""
         if found:
             end = found[-1].start + found[-1].size
             found[-1].tails.append(Piece(name, end, position))

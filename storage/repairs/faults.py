@@ -1,4 +1,4 @@
-"""What can be wrong with a batch whose CRC is right, and the batch as it should be.
+"""Faults of a batch whose CRC is right, and the batch as it should be.
 
 - Its records are not `count` records, or cannot be read at all. Where they can be read, their
   number is the right count: a client that goes by the count misses some, or fails.
@@ -39,7 +39,7 @@ class Fault(NamedTuple):
 
 
 def fault_of(batch: memoryview, header: BatchHeader, topic: str) -> Fault | None:
-    """What is wrong with this batch, whose CRC is right. Old messages are not looked at."""
+    """The fault of this batch, whose CRC is right. Old messages are not looked at."""
     if header.magic != MAGIC:
         return None
     payload: Buffer = batch[HEADER_SIZE:]

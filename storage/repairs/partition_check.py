@@ -42,7 +42,7 @@ ENTRY_SIZE = 34
 
 
 class Facts(NamedTuple):
-    """What is known of a partition besides its own files."""
+    """The facts known of a partition besides its own files."""
 
     flushed_to: int
     """Everything below this offset had reached the disk; after a clean stop the log reaches it."""
@@ -68,7 +68,7 @@ class Finding(NamedTuple):
     offsets: str = ""
     """The offsets that are lost, in words."""
     action: str = ""
-    """What was done about it, or would be done in a dry run: "rebuilt"."""
+    """The action, done or to be done by a dry run: "rebuilt"."""
     is_left: bool = False
     """Whether something is left to be done by hand."""
 

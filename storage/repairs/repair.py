@@ -63,7 +63,7 @@ _CONFIG = LogConfig()
 
 
 class Catalogue(Protocol):
-    """What a cluster's metadata says of its topics."""
+    """The topics by a cluster's metadata."""
 
     def never_compacted(self, topic: str) -> bool:
         """Whether it is sure that no offset of it is missing because of compaction."""
@@ -262,7 +262,7 @@ class _Repair:
     def _planned(
         self, home: PartitionDirectory, check: PartitionCheck, facts: Facts
     ) -> tuple[Plan | None, list[Finding]]:
-        """What is mended and put back, if anything is, and the findings of that."""
+        """The plan of repairs, if there is one, and its findings."""
         mended = {
             (segment.name, position): (fault.mended, fault.problem)
             for segment, position, _, fault in check.faults
@@ -287,7 +287,7 @@ class _Repair:
         return plan, [*lost, *self._plan_findings(home, plan)]
 
     def _plan_findings(self, home: PartitionDirectory, plan: Plan) -> list[Finding]:
-        """What a plan does, as findings."""
+        """The actions of a plan, as findings."""
         found = []
         for file, first, last, base in plan.names:
             what = f"it has offsets {first} to {last}, and the name of others"

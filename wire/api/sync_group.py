@@ -22,7 +22,7 @@ class SyncGroupRequest(Request, api=14, versions="0-5", flexible="4+"):
 
 
 class SyncGroupResponse(Response, api=14, versions="0-5", flexible="4+"):
-    """What the leader assigned to this member."""
+    """The leader's assignment of this member."""
 
     throttle_time_ms: i32 = v("1+", default=0)
     error_code: i16 = 0

@@ -1,4 +1,4 @@
-"""What reader and writer have in common: assembling lines of Python, and defaults.
+"""The common parts of reader and writer: assembling lines of Python, and defaults.
 
 reader_source.py and writer_source.py generate the source of a reader or writer. Everything in it
 that is not a literal or a local is a name in the function's globals, `env`.

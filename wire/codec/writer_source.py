@@ -209,7 +209,7 @@ class WriterSource(Source):
 
     @contextmanager
     def apart(self) -> Iterator[str]:
-        """What is written meanwhile goes into a list of its own, whose name is given."""
+        """Parts written meanwhile go into a list of its own, whose name is given."""
         body, outer = self.fresh("body"), self.fresh("outer")
         self.line(f"{outer} = w, e; {body} = []; w = {body}.append; e = {body}.extend")
         yield body

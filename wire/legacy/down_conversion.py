@@ -1,4 +1,4 @@
-"""What a broker of 0.11 to 3.9 answers to Fetch v0-3: stored batches as messages of magic 0 or 1.
+"""The answer of a broker of 0.11 to 3.9 to Fetch v0-3: stored batches as messages of magic 0 or 1.
 
 A stored batch becomes single messages if it is uncompressed, else one wrapper with its codec.
 Transaction markers are left out, headers dropped; batches of an old enough magic stay as they are.
@@ -125,7 +125,7 @@ class DownConverted:
             left -= min(left, len(filler))
 
     def _unbounded(self) -> Iterator[Buffer]:
-        """What is converted, up to what cannot be."""
+        """The converted messages, up to the first that cannot be."""
         yield self._first
         position = self._second
         while True:

@@ -1,4 +1,4 @@
-"""What a broker of 0.11 to 3.9 makes of a produced message set, magic 0 or 1: one batch, magic 2.
+"""A produced message set at a broker of 0.11 to 3.9, magic 0 or 1: one batch, magic 2.
 
     sent                      stored
     single messages           one batch of all of them; uncompressed, unless the topic has a codec

@@ -1,1 +1,1 @@
-"""What brokers and consumers keep in records: internal topics, and the metadata log."""
+"""The records of brokers and consumers: internal topics, and the metadata log."""

@@ -48,7 +48,7 @@ class ShareUpdateKey(Key, record_types="1", versions="0"):
 
 
 class ShareUpdateValue(Message, versions="0", flexible="0+"):
-    """What changed since the snapshot of this epoch."""
+    """The change since the snapshot of this epoch."""
 
     snapshot_epoch: i32
     leader_epoch: i32

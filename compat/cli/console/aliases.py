@@ -1,4 +1,4 @@
-"""What people type who know other tools: where the address stands, other names of a verb.
+"""Habits from other tools: where the address stands, other names of a verb.
 
 The address of a broker is the first argument of a view, or one with a port that stands after the
 action, or that of `--bootstrap-server` (Kafka's scripts), `--brokers` (rpk) or `-b` (kcat),

@@ -137,7 +137,7 @@ def _slips(one: str, other: str) -> int:
 
 
 def likely_of(text: str, names: Iterable[str]) -> str:
-    """What may stand behind a message: the likely one of these names, or all of them."""
+    """The end of a message: the likely one of these names, or all of them."""
     known = list(names)
     near = nearest(text, known, 1)
     return f": is {near[0]} meant?" if near else f": {', '.join(known)}"

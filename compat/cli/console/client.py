@@ -70,7 +70,7 @@ def check(code: int, what: str, message: str | None = None) -> None:
 
 
 def likely(text: str, names: Iterable[str]) -> str:
-    """What is likely meant, to be put behind a message; empty if nothing is."""
+    """The likely name, as the end of a message; empty if none is near."""
     near = nearest(text, names, 1)
     return f": is {near[0]} meant?" if near else ""
 

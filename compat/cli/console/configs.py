@@ -143,7 +143,8 @@ def _alter(
 
 
 def with_likely(message: str | None, names: Iterable[str]) -> str | None:
-    """What a broker says of configs, with the likely name of one of a topic that there is not."""
+    """A broker's message about configs, with the likely name of one of a topic that there is
+    not."""
     from ....emulator.config.configs import BrokerConfig, ConfigError  # much, and seldom needed
 
     if message is None or "Unknown topic config name" not in message:

@@ -1,4 +1,4 @@
-"""What destroys asks first, at a terminal; `--yes` answers, and a script is not asked."""
+"""A verb that destroys asks first, at a terminal; `--yes` answers, and a script is not asked."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 
 def security_of(options: argparse.Namespace) -> ClientSecurity | None:
-    """What the options say; None for a plain connection. Raises ConnectionSettingsError."""
+    """Security by the options; None for a plain connection. Raises ConnectionSettingsError."""
     own = dict(options.properties)
     try:
         check_names(own)

@@ -1,4 +1,4 @@
-"""What the bytes of keys and values mean: text, JSON, numbers, what a schema registry knows.
+"""The meaning of the bytes of keys and values: text, JSON, numbers, what a schema registry knows.
 
 `--decode json` is of values, `--decode key=i` of keys. Numbers are those of Python's struct, as in
 kcat: `b B h H i I q Q f d`, big-endian unless `<` stands before them. Bytes that are not what was
@@ -72,7 +72,7 @@ def kind(text: str) -> Kind:
 
 
 def decoder(name: str, registry: Decoder | None) -> Decoder:
-    """What decodes a kind. `registry` decodes what was written with a schema."""
+    """The decoder of a kind. `registry` decodes what was written with a schema."""
     if name in REGISTRY:
         assert registry is not None
         return registry

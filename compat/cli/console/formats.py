@@ -40,7 +40,7 @@ _LETTERS = {
 }
 
 Show = Callable[[Decoded], str | bytes]
-"""What is written of a record: text, or bytes as they are."""
+"""The form of a record in the output: text, or bytes as they are."""
 
 
 def format_of(text: str) -> Show:

@@ -83,7 +83,7 @@ FIELDS: dict[str, tuple[str, Callable[[Moment, str], object]]] = {
     "choice": ("one of {choice:new|paid|sent}", lambda m, given: m.random.choice(given.split("|"))),
     "time": ("the present time, in ms since 1970", lambda m, _: m.now_ms),
 }
-"""What each field is, and how it is made."""
+"""Each field: its meaning, and how it is made."""
 
 
 class Template:

@@ -61,8 +61,8 @@ _LINGER_S = 0.005  # what comes so soon after another goes with it, as with `lin
 
 
 def chunks(records: Iterable[Placed], rate: float | None) -> Generator[list[Placed], None, None]:
-    """What comes together, without waiting for more. What is wrong with a record is raised after
-    those before it."""
+    """Records that come together, without waiting for more. What is wrong with a record is raised
+    after those before it."""
     waiting = _Waiting()
     Thread(target=waiting.read, args=(records,), name="odradek-input", daemon=True).start()
     begin, done = time.monotonic(), 0
@@ -152,7 +152,7 @@ def held() -> Iterator[None]:
 
 
 class Progress:
-    """What is stored already, and the file that says so."""
+    """Progress: the records stored, and its file."""
 
     def __init__(self, path: Path, topic: str) -> None:
         """Raises ConsoleError if the file is about something else."""

@@ -1,4 +1,4 @@
-"""What Kafka's scripts, kcat and rpk say, in the words of a verb here.
+"""Commands of Kafka's scripts, kcat and rpk in the words of a verb here.
 
     groups --reset-offsets --group g --topic t:0,1 --to-earliest     groups reset g --topic t:0
                                                                      --topic t:1 --to earliest
@@ -112,7 +112,7 @@ _HAS_ZONE = re.compile(r"(Z|[+-]\d\d(:?\d\d)?)$")
 
 
 class Unclear(Exception):
-    """What cannot be understood, and what to type."""
+    """An option that is unclear; the message says the one to type."""
 
 
 class _Rule(NamedTuple):

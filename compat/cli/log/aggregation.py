@@ -1,4 +1,4 @@
-"""What happens again and again is summed up: the first ones of a kind have a line each, the
+"""Events that repeat are summed up: the first ones of a kind have a line each, the
 others by one line when they end, or each minute while they go on.
 
     412 more rebalances in 59.1 s, of 60 groups; most: billing-7 (31), billing-8 (30), a (12)

@@ -53,7 +53,7 @@ _GONE = {
 @dataclass(slots=True)
 class _Round:
     moved: dict[str, list[str]] = field(default_factory=dict)
-    """What members did -> their names."""
+    """Verb ("joined", "left", ...) -> names of members."""
     since: float = 0.0
     """When the first of them did it."""
     reason: str = ""
@@ -75,7 +75,8 @@ class Rebalances:
         self._rounds: dict[str, _Round] = {}
 
     def take(self, event: Event, at: float) -> Iterator[LogLine]:
-        """What an event of a group makes known; `at`: seconds of a clock that only goes on."""
+        """The lines that follow from an event of a group; `at`: seconds of a clock that only goes
+        on."""
         what = _CAME.get(event.kind) or _GONE.get(event.kind)
         if what is not None:
             yield from self._moved(event, what, at)

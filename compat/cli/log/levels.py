@@ -66,7 +66,7 @@ class LogLine(NamedTuple):
     about: str = ""
     """The group, topic or client that it is counted for."""
     key: str = ""
-    """What it is counted with, if not all of its kind."""
+    """The lines that it is counted with, if not all of its kind."""
     times: int = 1
     trace: str = ""
     """A traceback, with line ends."""

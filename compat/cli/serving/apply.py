@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def problems(settings: Settings, config: BrokerConfig) -> Iterator[str]:
-    """What is wrong with topics and seeds, a sentence each: before there is a broker."""
+    """The problems of topics and seeds, a sentence each: before there is a broker."""
     for name, topic in settings.topics.items():
         try:
             check_name(name)

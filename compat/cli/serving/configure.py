@@ -70,7 +70,7 @@ def read_all(
     given: argparse.Namespace,
     environment: Mapping[str, str] = os.environ,
 ) -> Settings:
-    """What file, properties and environment say together. Raises SettingsError."""
+    """The settings of file, properties and environment. Raises SettingsError."""
     # Imported here, so that `odradek --help` does not pay for it.
     from .properties import read_properties
 
@@ -156,7 +156,7 @@ _MEANT = {
     "LOG_DIR": "DATA_DIR",
     "CREATE_TOPICS": "TOPIC",
 }
-"""What of Kafka's images is an option here."""
+"""Variables of Kafka's images that are options here."""
 
 
 def variable(option: str) -> str:
@@ -165,7 +165,7 @@ def variable(option: str) -> str:
 
 
 def read_environment(environment: Mapping[str, str], options: Mapping[str, bool]) -> Settings:
-    """What the environment says; empty variables count as not set."""
+    """The settings of the environment; empty variables count as not set."""
     settings = Settings()
     for option in options:
         name = variable(option)

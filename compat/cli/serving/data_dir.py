@@ -62,7 +62,7 @@ def _is_of_brokers(path: Path) -> bool:
 
 
 def recovery(kafka: Embedded, took_s: float) -> str | None:
-    """What was recovered, after the stop was not clean; None if it was. `took_s`: the start."""
+    """The report of a recovery, after a stop that was not clean; else None. `took_s`: the start."""
     found: _Found = kafka.run(_look)
     if found.was_closed:
         return None

@@ -37,7 +37,7 @@ _OF_A_LISTENER = "listener.name."
 
 
 def read_properties(path: Path) -> Settings:
-    """What a server.properties says. Raises SettingsError."""
+    """The settings of a server.properties. Raises SettingsError."""
     try:
         given = parse(path.read_text(encoding="latin-1"))
     except OSError as error:

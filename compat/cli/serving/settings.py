@@ -28,7 +28,7 @@ class TopicSettings:
 
 @dataclass
 class Settings:
-    """What was read. A later place wins over an earlier one: `|`."""
+    """The settings that were read. A later place wins over an earlier one: `|`."""
 
     options: dict[str, Any] = field(default_factory=dict)
     """By the name of the option without its dashes: "data-dir"."""

@@ -156,7 +156,7 @@ def _may_use(data_dir: str) -> bool:
 
 
 def merged(settings: Settings, options: argparse.Namespace) -> Settings:
-    """What files and the environment say, and above it the options."""
+    """The settings of files and environment, overridden by the options."""
     topics = dict(settings.topics)
     for name, partitions in options.topic:
         topics[name] = replace(topics.get(name, TopicSettings()), partitions=partitions)
@@ -218,7 +218,7 @@ def _of_no_listener(
 
 
 def wrong_with(options: argparse.Namespace, settings: Settings) -> list[str]:
-    """What is wrong with configs, topics, seeds and addresses, a sentence each."""
+    """The problems of configs, topics, seeds and addresses, a sentence each."""
     try:
         brokers_of(options)
     except ValueError as error:

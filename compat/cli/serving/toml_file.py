@@ -51,7 +51,7 @@ def find(directory: Path) -> Path | None:
 
 
 def read_toml(path: Path, options: Mapping[str, bool]) -> Settings:
-    """What a file says. `options`: the names of options, each with whether it is a path.
+    """The settings of a file. `options`: the names of options, each with whether it is a path.
     Raises SettingsError."""
     table = _table(path)
     where = str(path)

@@ -27,7 +27,7 @@ ANSWER_TIMEOUT_S = 90.0
 
 
 class JavaError(Exception):
-    """What the Java client threw: `kind` is the class, as in "ProducerFencedException"."""
+    """An exception of the Java client: `kind` is the class, as in "ProducerFencedException"."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(f"{kind}: {message}")

@@ -39,8 +39,6 @@ class Filled(NamedTuple):
 
 
 class Read(NamedTuple):
-    """What Java read from some bytes."""
-
     again: bytes
     """The same message, written by Java."""
     left: int

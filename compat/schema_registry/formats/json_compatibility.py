@@ -307,7 +307,7 @@ class _Comparison:
                     yield f"{kind}_{how}", path
 
     def _more(self, keyword: str, kind: str, was: Node, now: Node) -> Iterator[Reason]:
-        """What is said of properties or items that are not named."""
+        """The schema of properties or items that are not named."""
         before, more = (each.says.get(keyword, True) for each in (was, now))
         if (before is False) != (more is False):
             if more is False:
@@ -349,7 +349,7 @@ def _is_open(says: Any) -> bool:
 
 
 def _partial(says: Any, name: str) -> Any:
-    """What a property of this name has to be, where it is not named; False where there may be
+    """The schema of a property of this name, where it is not named; False where there may be
     none."""
     for pattern, schema in says.get("patternProperties", {}).items():
         if is_explosive(pattern) or len(name) > _NAME_MAX:

@@ -49,7 +49,7 @@ class Node(NamedTuple):
 
 
 def node_of(schema: Any, of: JsonSchema) -> Node:
-    """What a schema is, or what it refers to; what is not found allows everything."""
+    """A schema, or the one that it refers to; one that is not found allows everything."""
     if isinstance(schema, Node):
         return schema
     schema = _referred(schema, of)
@@ -75,7 +75,7 @@ def node_of(schema: Any, of: JsonSchema) -> Node:
 
 
 def key_of(part: Any) -> str:
-    """What makes two parts of a combined schema the same."""
+    """The key by which two parts of a combined schema are the same."""
     if not isinstance(part, Node):
         return written(part)
     return f"{part.sort} {part.is_integer} {part.criterion} {written(part.says)}"

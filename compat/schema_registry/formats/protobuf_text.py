@@ -304,7 +304,7 @@ class _Layout:
 
 
 def _merge(existing: ast.Option, other: ast.Option) -> None:
-    """What a later option adds to the one of the same name."""
+    """An option, merged with a later one of the same name."""
     if not isinstance(existing.value, ast.MessageLiteral) or not isinstance(
         other.value, ast.MessageLiteral
     ):
@@ -358,7 +358,7 @@ def _with_gaps(parts: list[Lines]) -> list[str | None]:
 
 
 def _braced(head: str, body: Sequence[str | None]) -> Lines:
-    """What is between braces is indented, gaps in it are not, unless it is within braces itself."""
+    """Lines between braces are indented, gaps in it are not, unless it is within braces itself."""
     if not body:
         return [f"{head} {{}}"]
     return [f"{head} {{", *("" if line is None else f"  {line}" for line in body), "}"]

@@ -1,4 +1,4 @@
-"""What all commands have in common: options, the summary, exit codes, Ctrl-C.
+"""The common parts of all commands: options, the summary, exit codes, Ctrl-C.
 
 Exit codes: 0 everything is as it should be; 1 differences or damage were found; 2 the command could
 not do what it was asked (one line on standard error); 130 after Ctrl-C.
@@ -171,7 +171,7 @@ def add_ranges(parser: argparse.ArgumentParser) -> None:
 
 
 def offsets_of(options: argparse.Namespace) -> Offsets:
-    """What `add_ranges` was given of offsets."""
+    """The offsets given to the options of `add_ranges`."""
     start, end = options.from_offset, options.to_offset
     return Offsets(
         start=start if isinstance(start, int) else None,

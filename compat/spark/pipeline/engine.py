@@ -188,7 +188,7 @@ def explained(error: Exception) -> PipelineError:
 
 
 def _of_java(error: Exception) -> str:
-    """What Java said: py4j's first line tells only what was called."""
+    """Java's message: py4j's first line has only the call."""
     lines = [line.strip() for line in str(error).splitlines()]
     return lines[1].removeprefix(": ") if len(lines) > 1 else str(error)
 

@@ -70,7 +70,7 @@ def _no_column(name: str, names: Collection[str]) -> str:
 
 
 BY_NAME = Columns()
-"""What the file's own columns say."""
+"""By the file's own columns."""
 
 
 def is_of_records(names: Collection[str]) -> bool:

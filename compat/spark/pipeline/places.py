@@ -81,7 +81,7 @@ class Directory:
     """A name or pattern; None for all but the internal ones."""
 
     def segments(self) -> list[Segment]:
-        """What is there now. Raises PlaceError if there is no such topic."""
+        """The present segments. Raises PlaceError if there is no such topic."""
         found = list_segments(self.path, self._topics)
         if not found and self.topic is not None and not self.partitions():
             raise PlaceError(f"{self.path} has no topic {self.topic}{_like(self.path, self.topic)}")
@@ -144,8 +144,8 @@ class Directory:
 
 
 def _known_partitions(path: str) -> list[tuple[str, int]]:
-    """What a data directory's metadata log says: our broker makes a partition's directory with its
-    first record. Nothing if the log cannot be read; `odradek audit` tells why."""
+    """The partitions by a data directory's metadata log: our broker makes a partition's directory
+    with its first record. Nothing if the log cannot be read; `odradek audit` tells why."""
     home = _Files(path)
     try:
         node_id = read_meta_properties(home.read_bytes(META_PROPERTIES), META_PROPERTIES).node_id

@@ -25,7 +25,7 @@ Bounds = tuple[int | None, int | None]
 class Split(Protocol):
     @property
     def name(self) -> str:
-        """What people call it."""
+        """The name for people."""
 
     @property
     def size(self) -> int:

@@ -41,7 +41,7 @@ class Unfinished(PipelineError):
 
 
 class State:
-    """What was done so far. Use it with `with`."""
+    """The work done so far. Use it with `with`."""
 
     def __init__(
         self, path: Path, settings: Mapping[str, Any], *, resume: bool, replace: bool = False
@@ -57,7 +57,7 @@ class State:
         self.done: dict[int, Any] = {}
         """Piece -> its result."""
         self.plan: Any = None
-        """What `begin` was given; None before it."""
+        """The argument of `begin`; None before it."""
         self._asked = json.loads(json.dumps(settings))
         if resume and not path.exists():
             raise PipelineError(f"there is nothing to resume: {path} does not exist")

@@ -25,11 +25,11 @@ from .topics import TopicSplit
 
 
 class _Changed(Exception):
-    """What was cut is not what it was."""
+    """The input has changed since it was cut."""
 
 
 def to_plain(splits: Iterable[Split]) -> list[Any]:
-    """What `from_plain` reads."""
+    """The form that `from_plain` reads."""
     return [_plain(split) for split in splits]
 
 
@@ -74,7 +74,7 @@ def _split(plain: Any) -> Split:
 
 
 def _version(path: str) -> list[int]:
-    """What changes with a file: its size, and its time of change in nanoseconds."""
+    """The version of a file: its size, and its time of change in nanoseconds."""
     status = os.stat(path)
     return [status.st_size, status.st_mtime_ns]
 

@@ -49,7 +49,7 @@ _LZ4_RATIO_MAX = 255
 
 
 def decompressed(codec: int, data: Buffer, limit: int) -> Buffer:
-    """What `data` decompresses to. Raises WireError as wire.compression.decompress does."""
+    """`data`, decompressed. Raises WireError as wire.compression.decompress does."""
     text = None
     if codec == Codec.ZSTD:
         text = _zstd_at_once(data, limit)

@@ -1,4 +1,4 @@
-"""What is inside batches: offsets, times, keys, values and headers of their records, as columns.
+"""The contents of batches: offsets, times, keys, values and headers of their records, as columns.
 
 `Contents` is what a decoder makes of some batches. This module has the scalar one, which reads one
 record after the other, by wire/records.py and wire/legacy: for every format and every batch.
@@ -81,7 +81,7 @@ class Decoder(Protocol):
         ...
 
     def contents(self) -> Contents:
-        """What has been read."""
+        """The contents read so far."""
         ...
 
 

@@ -68,7 +68,7 @@ ROWS = 65_536
 _PIECE_BYTES = 8 << 20
 """Bytes of records section after which no further batch is decoded together with those before."""
 LIMIT_MAX = 1 << 30
-"""What `limit` is at most: Arrow counts bytes of a column in 31 bits."""
+"""The largest `limit`: Arrow counts bytes of a column in 31 bits."""
 
 
 def read_segment(
@@ -227,7 +227,7 @@ class _Reader:
     _is_indexed: bool = False
     """Whether nothing is known of what is before the next batch."""
     _problem: Problem | None = None
-    """What is wrong with a batch that was looked into."""
+    """The problem of a batch that was looked into."""
     _damages: list[Damage] | None = None
     _scratch: Scratch = field(default_factory=Scratch)
 

@@ -20,7 +20,7 @@ from .listing import Segment
 
 @dataclass(frozen=True)
 class Kept:
-    """What one segment must have. Can be sent to another process."""
+    """The offsets that one segment must have. Can be sent to another process."""
 
     end: int | None = None
     """The offset up to which it reaches at least."""
@@ -42,7 +42,7 @@ class KeptOffsets:
         self._repaired: dict[str, tuple[tuple[int, int], ...]] = {}
 
     def of(self, segment: Segment) -> Kept | None:
-        """What a segment must have; None if it may have been compacted."""
+        """The offsets that a segment must have; None if it may have been compacted."""
         if not self._topics.never_compacted(segment.topic):
             return None
         end = segment.next_base
@@ -81,7 +81,7 @@ def recovery_points(path: str) -> Mapping[tuple[str, int], int]:
 
 
 def past_end(start: int, end: int) -> str:
-    """What is said of a partition whose log start is past its end."""
+    """The message about a partition whose log start is past its end."""
     return f"log start {start} is past the log's end {end}"
 
 

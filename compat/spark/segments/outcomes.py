@@ -1,4 +1,4 @@
-"""What became of the transactions of a partition: committed, aborted, or still open.
+"""The outcomes of a partition's transactions: committed, aborted, or still open.
 
 Only a marker in the log says so, and it may be in a later segment than the records. So the headers
 of all batches are walked, which reads neither keys nor values. A `.txnindex` that is lost cannot be
@@ -99,7 +99,7 @@ class TransactionWalk:
     aborted: list[tuple[int, int, int]] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)
     indexed: dict[tuple[int, int | None], int] = field(default_factory=dict)
-    """What `.txnindex` files say of aborted transactions, producer id and first offset -> offset of
+    """The aborted transactions by `.txnindex` files, producer id and first offset -> offset of
     the marker: a marker may be lost."""
 
     def add(self, run: Run) -> None:
@@ -130,7 +130,7 @@ class TransactionWalk:
             self.aborted.append((producer_id, first, last))
 
     def outcomes(self, high_watermark: int | None = None) -> Outcomes:
-        """What they came to, if the log ends here."""
+        """The outcomes, if the log ends here."""
         for producer_id in list(self.open):
             self._end_indexed(producer_id, _NEVER)
         still = sorted(self.open.items(), key=lambda each: each[1])
@@ -150,7 +150,7 @@ def outcomes(segments: Iterable[Segment]) -> Outcomes:
 
 
 def _indexed(segment: Segment) -> dict[tuple[int, int | None], int]:
-    """What the segment's `.txnindex` says."""
+    """The entries of the segment's `.txnindex`."""
     path = os.path.splitext(segment.path)[0] + TRANSACTION_INDEX
     try:
         with open(path, "rb") as file:

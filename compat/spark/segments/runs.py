@@ -113,7 +113,7 @@ class BytesSource:
 
 @dataclass
 class Problem:
-    """What is wrong with the batch at `position`."""
+    """The problem of the batch at `position`."""
 
     position: int
     what: str

@@ -50,7 +50,7 @@ _FIELDS: Final = {
     "crcOk": pa.bool_(),
 }
 RECORD_COLUMNS: Final = tuple(_FIELDS)[:8]
-"""What Spark's connector has, `headers` included."""
+"""The columns of Spark's connector, `headers` included."""
 BATCH_COLUMNS: Final = tuple(_FIELDS)[8:]
 SCHEMA: Final = pa.schema(list(_FIELDS.items()))
 """All columns, in their order."""

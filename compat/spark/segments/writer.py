@@ -67,7 +67,7 @@ _EPOCH_AT = 12
 
 @dataclass(frozen=True)
 class Staged:
-    """What a writer has written and not published. Can be sent to another process."""
+    """Segments that a writer has written and not published. Can be sent to another process."""
 
     directory: str
     """The data directory."""

@@ -23,7 +23,7 @@ class OdradekSource(api.DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """What stands in `format(...)`."""
+        """The name in `format(...)`."""
         return "odradek"
 
     def schema(self) -> str:

@@ -1,4 +1,4 @@
-"""What is in a data directory now: each selected partition with its segments and its two ends.
+"""The layout of a data directory now: each selected partition with its segments and its two ends.
 
 A `Layout` is asked again and again by a stream. It remembers how far it has walked through each
 partition's batches, so that it reads only what was added since; what it keeps grows with partitions
@@ -160,7 +160,7 @@ class _Walk:
 
 
 def within(outcomes: Outcomes | None, start: int, end: int) -> Outcomes | None:
-    """What matters of them to a reader of this range."""
+    """The outcomes that concern a reader of this range."""
     if outcomes is None:
         return None
     aborted = tuple(each for each in outcomes.aborted if each[2] >= start and each[1] < end)

@@ -36,7 +36,7 @@ class LimitedStreamReader(StreamReader, SupportsTriggerAvailableNow):  # type: i
         return as_json(self._end_of_batch(from_json(start), self._now(), most))
 
     def reportLatestOffset(self) -> Offsets:
-        """What is there, for the query's progress."""
+        """The latest offsets, for the query's progress."""
         return as_json({key: found.end for key, found in self._layout.now().items()})
 
     def _say_that_more_is_left(self, most: int, left: int) -> None:

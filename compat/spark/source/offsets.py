@@ -29,7 +29,7 @@ _TIME_ENTRY = Struct(">qi")  # timestamp, offset after the segment's base
 
 
 class DataLoss(Exception):
-    """What was asked for is not there any more; the text says where, and how to read on."""
+    """The wanted offsets are not there any more; the text says where, and how to read on."""
 
 
 def starting(now: Now, options: ReadOptions) -> Positions:
@@ -82,7 +82,7 @@ def _named(now: Now, limit: Limit, edge: str) -> dict[TopicPartition, _Place]:
 
 
 def _every(now: Now, offsets: Offsets, option: str) -> Positions:
-    """What the JSON says of each partition; it must name those that are read, and no other."""
+    """The value of each partition in the JSON; it must name those that are read, and no other."""
     positions = from_json(offsets)
     if positions.keys() != now.keys():
         raise OptionError(

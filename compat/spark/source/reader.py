@@ -39,7 +39,7 @@ _COMPARED = (*_EQUAL, "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThan
 
 @dataclass
 class Narrowing:
-    """What the filters leave; ends are exclusive."""
+    """The range that the filters leave; ends are exclusive."""
 
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
@@ -49,7 +49,7 @@ class Narrowing:
     end_ms: int | None = None
 
     def of(self, piece: Piece) -> Piece | None:
-        """What is left of a piece, None if it is nothing."""
+        """The rest of a piece, None if nothing is left."""
         segment = piece.segment
         if self.topics is not None and segment.topic not in self.topics:
             return None
@@ -151,7 +151,7 @@ def write_plan(
 
 
 def _task(piece: Piece) -> dict[str, object]:
-    """What one task reads: ends are exclusive."""
+    """The task of one piece: ends are exclusive."""
     segment, wanted = piece.segment, piece.wanted
     task: dict[str, object] = {"topic": segment.topic, "partition": segment.partition}
     task |= {"segment": segment.path, "startingOffset": piece.start, "endingOffset": piece.end}
@@ -165,7 +165,7 @@ class PieceOfInput(InputPartition):  # type: ignore[misc]
 
 
 def wanted_by(options: ReadOptions) -> Wanted:
-    """What the decoder is asked for, without ranges."""
+    """The request to the decoder, without ranges."""
     return Wanted(columns=options.columns, isolation=options.isolation)
 
 

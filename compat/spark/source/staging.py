@@ -1,4 +1,4 @@
-"""What one task of a sink does: it writes segments of its own, with offsets from 0.
+"""One task of a sink writes segments of its own, with offsets from 0.
 
 They are below a directory of the job, in the data directory, whose name is that of a topic being
 deleted: readers and brokers do not take it for a partition, and a broker that starts before the job
@@ -30,7 +30,7 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "timestamp": ("timestamp",),
     "headers": (_HEADERS,),
 }
-"""What a record can be made of, in Spark's words."""
+"""The columns that make a record, with Spark's types."""
 _WRITTEN = ("key", "value", "timestamp", "headers")
 
 

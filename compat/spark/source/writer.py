@@ -27,7 +27,7 @@ _STREAM_BASES: Final[tuple[Any, ...]] = (
 
 
 class Written(api.WriterCommitMessage):  # type: ignore[misc]
-    """What one task has staged, for which job."""
+    """The segments that one task has staged, for which job."""
 
     def __init__(self, job: Job, staged: list[Staged]) -> None:
         self.job = job

@@ -1,4 +1,4 @@
-"""What a client's properties say about TLS and the log-in, by Kafka's names and librdkafka's.
+"""TLS and the log-in by a client's properties, by Kafka's names and librdkafka's.
 
 Rules:
 - Without `security.protocol` a connection is plain. A mechanism without SASL in the protocol, or
@@ -93,7 +93,7 @@ class ClientSecurity:
 
     @classmethod
     def of(cls, settings: Mapping[str, str]) -> ClientSecurity:
-        """What these properties say; those that are not in NAMES are passed over. Raises
+        """The security by these properties; those that are not in NAMES are passed over. Raises
         SecurityError."""
         protocol = _protocol(settings)
         login = _login(settings, protocol)

@@ -56,7 +56,7 @@ class Peer:
     """The broker that was asked; -1 if that is not known."""
     software: ClientSoftware = UNKNOWN_SOFTWARE
     topic_names: dict[bytes, str] = field(default_factory=dict, repr=False)
-    """What topic ids stand for; one for all connections of a journal."""
+    """Topic id -> name; one for all connections of a journal."""
 
     def __str__(self) -> str:
         to = f"broker {self.node_id} at " if self.node_id >= 0 else ""

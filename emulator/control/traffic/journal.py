@@ -56,7 +56,7 @@ class RequestJournal(Sequence[Exchange]):
 
     @property
     def traffic(self) -> Traffic:
-        """What it is kept in. Use it only in the thread that fills it."""
+        """The exchanges that are kept. Use it only in the thread that fills it."""
         return self._host.traffic
 
     @property

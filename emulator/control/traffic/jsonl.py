@@ -125,7 +125,7 @@ def line_in_pieces(exchange: Exchange) -> Iterator[str]:
 
 
 def as_json(exchange: Exchange) -> dict[str, Any]:
-    """What is known of an exchange, without the bytes of its frames."""
+    """An exchange without the bytes of its frames."""
     peer = exchange.connection
     software = "" if peer.software == UNKNOWN_SOFTWARE else " ".join(peer.software)
     connection = {

@@ -106,7 +106,7 @@ class FileSink:
         return item is not None
 
     def _next(self) -> _Item:
-        """What is next; while nothing is, the file has all there is."""
+        """The next item; while there is none, the file has all there is."""
         try:
             return self._queue.get(timeout=_IDLE_S)
         except Empty:

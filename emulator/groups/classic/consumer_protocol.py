@@ -25,7 +25,7 @@ _NEWEST = 3
 
 
 class Subscription(NamedTuple):
-    """What a consumer subscribes to, and the partitions it owns, by topic id."""
+    """The topics of a consumer, and the partitions it owns, by topic id."""
 
     version: int
     names: frozenset[str]

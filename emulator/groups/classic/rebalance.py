@@ -248,7 +248,7 @@ def leave(
 
 
 def left_member(leaver: LeaveGroupRequest.Member, error: Error) -> LeaveGroupResponse.Member:
-    """What became of one member that was to leave, with its id and instance as in the request."""
+    """The result of one member that was to leave, with its id and instance as in the request."""
     return LeaveGroupResponse.Member(
         member_id=leaver.member_id, group_instance_id=leaver.group_instance_id, error_code=error
     )

@@ -124,7 +124,8 @@ def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
 def _kept(
     target: Assignment, topics: frozenset[bytes], quota: int, free: list[tuple[bytes, int]]
 ) -> tuple[dict[bytes, set[int]], int]:
-    """What a member keeps, and how many more it may get; what exceeds the quota becomes free."""
+    """The target that a member keeps, and how many more it may get; the rest over the quota becomes
+    free."""
     kept: dict[bytes, set[int]] = {}
     for topic in id_order(target):
         if topic not in topics:

@@ -69,7 +69,7 @@ def heartbeat(
     now: int,
     sees: Callable[[str], bool] | None = None,
 ) -> Outcome:
-    """What a heartbeat leads to; `sees`: whether the client may describe a topic, None if nobody
+    """The outcome of a heartbeat; `sees`: whether the client may describe a topic, None if nobody
     asks. An expression matches no others. Raises Refused: GROUP_MAX_SIZE_REACHED,
     UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, UNRELEASED_INSTANCE_ID, FENCED_INSTANCE_ID,
     INVALID_REGULAR_EXPRESSION."""
@@ -223,7 +223,7 @@ def _updated(member: ConsumerMember, call: Call, request: Request) -> ConsumerMe
 
 
 class Step:
-    """What follows from a change of a member: for the group, its target, and the member.
+    """The consequences of a change of a member: for the group, its target, and the member.
 
     Also used for members that speak the classic protocol (classic_protocol.py)."""
 

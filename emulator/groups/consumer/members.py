@@ -41,7 +41,7 @@ Assignment = Mapping[bytes, frozenset[int]]
 
 
 class ClassicSide(NamedTuple):
-    """What a member sent in its JoinGroup."""
+    """The fields of a member's JoinGroup."""
 
     session_timeout_ms: int
     protocols: Protocols

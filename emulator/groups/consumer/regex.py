@@ -37,7 +37,7 @@ class RegexChange(Enum):
 
 
 class Subscriptions:
-    """What a group's members subscribe to after the change of one of them."""
+    """The subscriptions of a group's members after the change of one of them."""
 
     def __init__(self, group: ConsumerGroup, after: ConsumerMember) -> None:
         self._group = group
@@ -75,7 +75,7 @@ def update_regexes(
     records: list[MessageRecord],
     now: int,
 ) -> RegexChange:
-    """What a change of the member means for the group's expressions; may schedule their resolution.
+    """The effect of a member's change on the group's expressions; may schedule their resolution.
     Raises Refused(INVALID_REGULAR_EXPRESSION)."""
     counts = group.regex_counts()
     change, is_new = RegexChange.NONE, False

@@ -1,1 +1,1 @@
-"""What the types of group since KIP-848 have in common: consumer, share and streams groups."""
+"""The common parts of the types of group since KIP-848: consumer, share and streams groups."""

@@ -57,7 +57,7 @@ class ModernGroup(Generic[M, T]):
     """One group of members of one class, each with a target. Its offsets are elsewhere."""
 
     type_name: ClassVar[str]
-    """What ListGroups calls its type."""
+    """The type's name in ListGroups."""
     records: ClassVar[GroupRecords]
     member_class: ClassVar[type[ModernMember[Any]]]
     expires_when_empty = True
@@ -68,7 +68,7 @@ class ModernGroup(Generic[M, T]):
     rebalances = True
     """Whether its members give up what others are to get."""
     changes: ClassVar[str] = ""
-    """What rebalances it, apart from members that come and go, as events say it."""
+    """The reason of its rebalances in events, apart from members that come and go."""
 
     def __init__(self, group_id: str, settings: GroupSettings, topics: TopicsView) -> None:
         self.group_id = group_id

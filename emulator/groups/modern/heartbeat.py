@@ -1,4 +1,4 @@
-"""What the heartbeats of every type of group since KIP-848 have in common."""
+"""The common parts of heartbeats of every type of group since KIP-848."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Group: TypeAlias = ModernGroup[Any, Any]
 
 
 class GroupTimes(NamedTuple):
-    """What a group's configs say: milliseconds each, and the number of standbys of each task. The
-    last two are those of streams groups."""
+    """The times by a group's configs: milliseconds each, and the number of standbys of each task.
+    The last two are those of streams groups."""
 
     session_timeout_ms: int
     heartbeat_interval_ms: int

@@ -77,7 +77,7 @@ class ModernMember(Generic[H]):
     of consumer groups may be static."""
 
     nothing: ClassVar[Any] = {}
-    """What a member has that has nothing."""
+    """The empty assignment."""
 
     member_id: str
     instance_id: str | None = None

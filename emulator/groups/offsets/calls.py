@@ -34,7 +34,7 @@ TOPIC_IDS_SINCE = 10
 
 
 class OffsetCalls:
-    """What clients ask about offsets. `create_group` creates a simple group in a shard."""
+    """The calls of clients about offsets. `create_group` creates a simple group in a shard."""
 
     def __init__(self, runtime: Runtime, create_group: Callable[[Shard, str, int], Group]) -> None:
         self.store = OffsetStore(runtime, create_group)
@@ -207,7 +207,7 @@ def _is_empty(group: Group) -> bool:
 
 
 class _ShardCheck:
-    """What is done for a shard every `retention_check_interval_ms`."""
+    """The work for a shard every `retention_check_interval_ms`."""
 
     def __init__(self, removal: Removal, shard: Shard, settings: GroupSettings) -> None:
         self._removal = removal

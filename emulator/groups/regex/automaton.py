@@ -58,7 +58,7 @@ class Work:
 
 
 class Beside(IntEnum):
-    """What stands on one side of a place."""
+    """The character class on one side of a place."""
 
     NOTHING = auto()
     NEWLINE = auto()

@@ -31,7 +31,7 @@ class Topics(Protocol):
 
 
 class Found(NamedTuple):
-    """What each of the expressions matched when the metadata was of that version."""
+    """The matches of each expression when the metadata was of that version."""
 
     topics: dict[str, frozenset[str]]
     version: int

@@ -48,7 +48,7 @@ class Outcome(NamedTuple):
 def heartbeat(
     group: ShareGroup, call: Call, request: Request, times: GroupTimes, now: int
 ) -> Outcome:
-    """What a heartbeat leads to. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
+    """The outcome of a heartbeat. Raises Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID,
     FENCED_MEMBER_EPOCH."""
     before, names = _member(group, request), request.subscribed_topic_names
     updated = replace(

@@ -164,7 +164,7 @@ def _topics(
 def restored_state(
     value: stored.ShareGroupStatePartitionMetadataValue, now: int
 ) -> StatePartitions:
-    """What record 15 says, replayed now."""
+    """The member of record 15, replayed now."""
 
     def read(
         topics: Iterable[stored.ShareGroupStatePartitionMetadataValue.TopicPartitionsInfo],

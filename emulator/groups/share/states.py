@@ -44,7 +44,7 @@ def uninitialized(
 
 
 def initializing(group: ShareGroup, topics: Mapping[bytes, TopicState]) -> StatePartitions | None:
-    """What is said before these are initialised."""
+    """The record before these are initialised."""
     if not topics:
         return None
     states = group.known_states
@@ -54,7 +54,7 @@ def initializing(group: ShareGroup, topics: Mapping[bytes, TopicState]) -> State
 
 
 def initialized(group: ShareGroup, topics: Mapping[bytes, Iterable[int]]) -> StatePartitions:
-    """What is said after these are initialised."""
+    """The record after these are initialised."""
     states, view = group.known_states, group.view
     done = {
         topic_id: TopicState(_name(view, topic_id), frozenset(parts))
@@ -67,7 +67,7 @@ def initialized(group: ShareGroup, topics: Mapping[bytes, Iterable[int]]) -> Sta
 def not_initialized(
     group: ShareGroup, topics: Mapping[bytes, Iterable[int]]
 ) -> StatePartitions | None:
-    """What is said if that has failed."""
+    """The record if that has failed."""
     states = group.known_states
     if not states.initializing:
         return None
@@ -76,7 +76,7 @@ def not_initialized(
 
 
 def all_deleting(group: ShareGroup) -> tuple[StatePartitions | None, dict[bytes, frozenset[int]]]:
-    """What is said before the group is deleted, and the partitions whose state is to be deleted."""
+    """The record before the group is deleted, and the partitions whose state is to be deleted."""
     states = group.states
     if states is None:
         return None, {}
@@ -92,7 +92,7 @@ def all_deleting(group: ShareGroup) -> tuple[StatePartitions | None, dict[bytes,
 
 
 def without_topics(group: ShareGroup, topic_ids: frozenset[bytes]) -> StatePartitions | None:
-    """What is said after topics were deleted."""
+    """The record after topics were deleted."""
     states = group.known_states
     named = states.initializing.keys() | states.initialized.keys() | states.deleting.keys()
     if named.isdisjoint(topic_ids):
@@ -105,7 +105,7 @@ def without_topics(group: ShareGroup, topic_ids: frozenset[bytes]) -> StateParti
 
 
 def deleting(group: ShareGroup, topic_ids: Iterable[bytes]) -> StatePartitions:
-    """What is said before the state of topics is deleted."""
+    """The record before the state of topics is deleted."""
     states = group.known_states
     gone = dict.fromkeys(topic_ids)
     kept = {t: s for t, s in states.initialized.items() if t not in gone}
@@ -114,7 +114,7 @@ def deleting(group: ShareGroup, topic_ids: Iterable[bytes]) -> StatePartitions:
 
 
 def deleted(group: ShareGroup, topic_ids: Iterable[bytes]) -> StatePartitions:
-    """What is said after that."""
+    """The record after that."""
     states = group.known_states
     gone = set(topic_ids)
     left = {t: name for t, name in states.deleting.items() if t not in gone}

@@ -87,7 +87,7 @@ class StreamsCalls(ModernCalls[StreamsGroup]):
         return outcome.answer, outcome.missing
 
     def _log_problem(self, group: StreamsGroup, problem: Status | None) -> None:
-        """What keeps tasks from being assigned, once."""
+        """Log the reason that keeps tasks from being assigned, once."""
         detail = "" if problem is None else problem.status_detail
         if detail and detail != group.logged_problem:
             self._runtime.events.add(group.group_id, "not ready", reason=detail)
@@ -109,7 +109,7 @@ class StreamsCalls(ModernCalls[StreamsGroup]):
         )
 
     def configured(self, group: StreamsGroup) -> Configured | None:
-        """What the topics make of a group's topology, as calls that only look see it."""
+        """A group's topology against the topics, as calls that only look see it."""
         return group.shown_configured(self._runtime.shard_for(group.group_id).writes)
 
     def move_task(

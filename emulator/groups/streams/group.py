@@ -25,10 +25,11 @@ FIRST_ASSIGNMENT = (Due.FIRST_ASSIGNMENT, "")
 
 @dataclass
 class Unwritten:
-    """What a restart forgets, and what a new group does not have until its second heartbeat."""
+    """State that a restart forgets, and that a new group does not have until its second
+    heartbeat."""
 
     configured: Configured | None = None
-    """What the topics make of the topology."""
+    """The topology against the topics."""
     shown: Configured | None = None
     """The same as calls that only look see it, until something is written to the partition."""
     configured_at: int = 0
@@ -66,7 +67,7 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         self.holders = Holders()
         self.unwritten = Unwritten()
         self.logged_problem = ""
-        """What the last event said of topics that do not fit."""
+        """The last event's text about topics that do not fit."""
 
     @property
     def state(self) -> GroupState:
@@ -90,7 +91,7 @@ class StreamsGroup(ModernGroup[StreamsMember, Target]):
         self.unwritten.places.clear()
 
     def shown_configured(self, writes: int) -> Configured | None:
-        """What calls that only look see of it: a real broker shows them what there was when the
+        """The topology for calls that only look: a real broker shows them the one when the
         partition was last written to."""
         kept = self.unwritten
         return kept.configured if writes > kept.configured_at else kept.shown

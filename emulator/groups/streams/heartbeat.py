@@ -87,7 +87,7 @@ class Outcome(NamedTuple):
 def heartbeat(
     group: StreamsGroup, call: Call, request: Request, times: GroupTimes, now: int, writes: int
 ) -> Outcome:
-    """What a heartbeat leads to; `writes`: how often the group's partition was written to. Raises
+    """The outcome of a heartbeat; `writes`: how often the group's partition was written to. Raises
     Refused: GROUP_MAX_SIZE_REACHED, UNKNOWN_MEMBER_ID, FENCED_MEMBER_EPOCH, INVALID_REQUEST,
     STREAMS_INVALID_TOPOLOGY, UNKNOWN_SERVER_ERROR."""
     owned = Owned.of(request)
@@ -189,7 +189,7 @@ def _updated(member: StreamsMember, call: Call, request: Request) -> StreamsMemb
 
 
 class _Step:
-    """What follows from a heartbeat: for the group, its target, and the member."""
+    """The consequences of a heartbeat: for the group, its target, and the member."""
 
     def __init__(
         self,

@@ -75,7 +75,7 @@ class Owned(NamedTuple):
 
     @classmethod
     def of(cls, request: StreamsGroupHeartbeatRequest) -> Owned | None:
-        """What a heartbeat reports; None if it reports nothing."""
+        """The tasks that a heartbeat reports; None if it reports nothing."""
         if request.active_tasks is None or request.standby_tasks is None:
             return None
         active, standby = (

@@ -38,7 +38,7 @@ from ..topics_view import TopicsView
 
 
 class StatusCode(IntEnum):
-    """What the answer to a heartbeat says of the application, by its number."""
+    """The status of the application in the answer to a heartbeat, by its number."""
 
     STALE_TOPOLOGY = 0
     MISSING_SOURCE_TOPICS = 1
@@ -104,7 +104,7 @@ def source_topics(subtopology: Subtopology) -> list[str]:
 
 
 def topology_value(sent: StreamsGroupHeartbeatRequest.Topology) -> TopologyValue:
-    """What a member sent, as record 23 keeps it."""
+    """A member's topology, as record 23 keeps it."""
     return TopologyValue(
         epoch=sent.epoch,
         subtopologies=[
@@ -282,7 +282,7 @@ class ConfiguredSubtopology(NamedTuple):
 
 
 class Configured(NamedTuple):
-    """What the topics make of a topology."""
+    """A topology against the topics."""
 
     topology_epoch: int
     subtopologies: Mapping[str, ConfiguredSubtopology] | None
@@ -297,7 +297,7 @@ class Configured(NamedTuple):
 
 
 def configure(topology: Topology, topics: TopicsView) -> Configured:
-    """What the topics make of a topology. Raises Refused: STREAMS_INVALID_TOPOLOGY with a message,
+    """A topology against the topics. Raises Refused: STREAMS_INVALID_TOPOLOGY with a message,
     UNKNOWN_SERVER_ERROR for what a real broker fails on."""
     together = {each.subtopology_id: copartitioned(each) for each in topology.subtopologies}
     existing = _counts(topics, topology.required_topics)

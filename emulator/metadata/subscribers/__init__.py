@@ -1,1 +1,2 @@
-"""What lets a change of the metadata take effect: one module for each kind of object it reaches."""
+"""The subscribers by which a change of the metadata takes effect: one module for each kind of
+object it reaches."""

@@ -23,7 +23,7 @@ STREAMS = {UP: frozenset({UP}), DOWN: frozenset({DOWN}), "both": frozenset({UP, 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What is done. Times are real seconds."""
+    """The effect of a fault. Times are real seconds."""
 
     streams: frozenset[str] = frozenset()
     """The directions in which bytes are changed, if they are."""
@@ -100,6 +100,6 @@ class Fault(TestFault):
 
 
 def never_met(fault: Fault, clients: list[str]) -> str:
-    """What came instead of those who are meant."""
+    """The clients that came instead of those who are meant."""
     there = f"connected were {', '.join(clients)}" if clients else "no client was connected"
     return f"{fault.sentence} was met by no client: {there}. If that may be so: .optional()"

@@ -30,7 +30,7 @@ class Line(Protocol):
 
     @property
     def name(self) -> str:
-        """What the client is called in events; "" if that is not known yet."""
+        """The client's name in events; "" if that is not known yet."""
         ...
 
     @property

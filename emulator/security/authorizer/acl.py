@@ -132,7 +132,7 @@ class Acl(NamedTuple):
 
     @property
     def resource(self) -> str:
-        """What it concerns, as Kafka's tools print it."""
+        """The resource, as Kafka's tools print it."""
         return (
             f"ResourcePattern(resourceType={_word(Kind, self.kind)}, name={self.name}, "
             f"patternType={_word(Pattern, self.pattern)})"
@@ -266,7 +266,7 @@ class Deleted(NamedTuple):
 
 
 def create(known: Iterable[Acl], acls: Iterable[Acl], new_id: Callable[[], bytes]) -> Created:
-    """What making these rules writes."""
+    """The records that make these rules."""
     acls = list(acls)
     if any(map(is_filter, acls)):
         return Created([Refused(Error.UNKNOWN_SERVER_ERROR)] * len(acls), [])
@@ -312,7 +312,7 @@ def _check_terms(acl: Acl) -> None:
 
 
 def delete(known: dict[bytes, Acl], filters: Iterable[AclFilter]) -> Deleted:
-    """What removing the rules that fit writes. Raises Refused for too many at once."""
+    """The records that remove the rules that fit. Raises Refused for too many at once."""
     outcomes: list[list[Acl] | Refused] = []
     removed: dict[bytes, None] = {}
     for each in filters:

@@ -37,7 +37,7 @@ _ByPrincipal: TypeAlias = dict[str, dict[Acl, None]]
 
 
 class Decision(NamedTuple):
-    """What the rules say: the rule that decides, or None, and whether any rule is about the
+    """The decision: the rule that decides, or None, and whether any rule is about the
     resource at all."""
 
     is_allowed: bool
@@ -86,7 +86,7 @@ class AclIndex:
                     yield found
 
     def decide(self, principal: str, host: str, operation: int, kind: int, name: str) -> Decision:
-        """What the rules say. Any that denies wins; without one, any that allows."""
+        """The decision of the rules. Any that denies wins; without one, any that allows."""
         allowed: Acl | None = None
         has_acls = False
         for whose in self.about(kind, name):

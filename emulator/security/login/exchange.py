@@ -21,7 +21,8 @@ class LoginFailed(Exception):
 
 
 class Broken(Exception):
-    """What a real broker stumbles over: it closes the connection at once, and answers nothing."""
+    """A frame that a real broker fails at: it closes the connection at once, and answers
+    nothing."""
 
 
 class Exchange(Protocol):

@@ -236,7 +236,7 @@ class Signed:
         self._skew_ms = skew_ms
 
     def __call__(self, token: str, now: int) -> Claims:
-        """What a token says. Raises BadToken."""
+        """The claims of a token. Raises BadToken."""
         header, claims, signature = split(token)
         keys = self._keys(header.get("kid"), now)
         signed = token.rpartition(".")[0].encode()

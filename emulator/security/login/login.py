@@ -40,7 +40,7 @@ _DIFFERENT = "SaslAuthenticate request received after successful authentication"
 
 
 class Authority(Protocol):
-    """What a login asks of its broker."""
+    """The broker to a login."""
 
     @property
     def mechanisms(self) -> Sequence[str]:
@@ -105,7 +105,7 @@ class Login:
         self._before: tuple[str, str] | None = None  # mechanism and user, while that goes on
 
     def receive(self, frame: Buffer, now: int) -> Step | None:
-        """What follows from a frame; None if it is a request for others, as the client has logged
+        """The step after a frame; None if it is a request for others, as the client has logged
         in."""
         if self.state is State.DONE and not self._begins_anew(frame, now):
             return self._ended(now)

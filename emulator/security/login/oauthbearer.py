@@ -89,7 +89,7 @@ def _parsed(data: bytes) -> tuple[str, str]:
 
 
 def unsecured(token: str, now: int) -> Claims:
-    """What an unsecured token says. Raises BadToken."""
+    """The claims of an unsecured token. Raises BadToken."""
     header, claims, signature = split(token)
     if "alg" not in header:
         raise Broken("a token without alg")

@@ -41,7 +41,7 @@ _FINAL = re.compile(
 
 
 class Credential(NamedTuple):
-    """What a broker keeps of a password."""
+    """The stored form of a password."""
 
     salt: bytes
     stored_key: bytes

@@ -96,8 +96,8 @@ _EXEMPT = frozenset(
 )
 """APIs whose time does not count."""
 _PERCENT_OF_A_REQUEST, _PERCENT_OF_A_BYTE = 0.05, 2e-6
-"""What every request takes of a second of one thread, 0.5 ms, and each of its bytes, 20 ns: a real
-broker's take 0.7 ms of one that has just started and 0.2 ms later, those of 100 kB 2.6 ms."""
+"""The share of every request in a second of one thread, 0.5 ms, and each of its bytes, 20 ns: a
+real broker's take 0.7 ms of one that has just started and 0.2 ms later, those of 100 kB 2.6 ms."""
 _LENGTH_BYTES = 4
 
 

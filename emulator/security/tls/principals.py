@@ -46,7 +46,7 @@ _PART = re.compile(r"\\(.)|\$(?:(\d+)|\{([A-Za-z]\w*)\})|([^\\$]+)", re.DOTALL)
 
 
 class _Group(NamedTuple):
-    """What a group has matched, by its number or name."""
+    """The match of a group, by its number or name."""
 
     name: int | str
 
@@ -87,7 +87,7 @@ def _written(name: str, value: str) -> str:
 
 
 def mapped(name: str, rules: str) -> str | None:
-    """What the rules make of a subject; None if none matches. Raises ConfigError."""
+    """The principal of a subject by the rules; None if none matches. Raises ConfigError."""
     for rule in parsed(rules):
         if rule.pattern is None:
             return name

@@ -1,4 +1,4 @@
-"""What is compared from batch to batch, wherever they come from: epochs, times, producers.
+"""Comparisons from batch to batch, wherever they come from: epochs, times, producers.
 
 Also what is left of them, `SegmentSummary`, which the rest of a partition has to know.
 
@@ -237,7 +237,7 @@ COORDINATORS = ("__consumer_offsets", "__transaction_state", "__share_group_stat
 
 @dataclass(frozen=True)
 class SegmentTask:
-    """What to check: one segment, and what is known of it from outside. Picklable."""
+    """The task of checking one segment, with the facts known from outside. Picklable."""
 
     directory: str
     """The data directory."""
@@ -270,7 +270,7 @@ class SegmentTask:
 
 @dataclass
 class SegmentSummary:
-    """What is left of a segment once it was checked. Picklable, and small."""
+    """The summary of a checked segment. Picklable, and small."""
 
     task: SegmentTask
     name: str

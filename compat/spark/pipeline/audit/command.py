@@ -1,4 +1,4 @@
-"""What `odradek audit` does with its arguments, and how it shows what was found."""
+"""The command `odradek audit`: its arguments, and how it shows findings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def audited(options: argparse.Namespace) -> Outcome:
 def _work(
     place: str, jump_ms: int, cluster_id: str | None
 ) -> tuple[Callable[[Run, Callable[[int], None]], Audit], int]:
-    """What is to be done, and about how many bytes are read."""
+    """The plan, and about how many bytes are read."""
     topics = broker_place(place)
     if topics is not None:
         tasks = plan_topics(topics, jump_ms)

@@ -149,7 +149,8 @@ def _check_directories(
 
 
 def _left_over(home: Directory, name: str) -> str:
-    """What a renamed directory is. Segments that are staged are one directory further down."""
+    """The reason of a renamed directory. Segments that are staged are one directory further
+    down."""
     is_staged, is_deleted = bool(home.directories()), renamed_suffix(name) == DELETE
     if is_future(name):
         return "a replica that was being copied from another disk"

@@ -1,4 +1,4 @@
-"""What an audit finds: damage, and remarks.
+"""Findings of an audit: damage, and remarks.
 
 Damage is what a broker would trip over, or what a reader would miss or be given wrongly. A remark
 is worth knowing and no fault: a skewed key, an open transaction, a file that a broker left over.

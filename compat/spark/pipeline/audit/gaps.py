@@ -69,7 +69,7 @@ class Gaps:
 
 
 class Policies:
-    """What a data directory's metadata log says of its topics' cleanup policies."""
+    """The cleanup policies of topics by a data directory's metadata log."""
 
     def __init__(self, path: str, naming: Naming) -> None:
         self._directory, self._naming = Directory(path), naming
@@ -96,8 +96,8 @@ class Policies:
 
 
 class MissingOffsets:
-    """What is missing of one partition, its segments taken in order. What that means is decided at
-    the end: any segment may show that the log was compacted."""
+    """The missing offsets of one partition, its segments taken in order. Their meaning is decided
+    at the end: any segment may show that the log was compacted."""
 
     def __init__(
         self, topic: str, policies: Policies, repaired: Sequence[tuple[int, int]], was_cleaned: bool

@@ -38,7 +38,7 @@ class AuditPlan:
     """Whether it is one segment."""
     tasks: dict[TopicPartition, list[SegmentTask]] = field(default_factory=dict)
     findings: Findings = field(default_factory=lambda: Findings(""))
-    """What the directory itself says."""
+    """Findings about the directory itself."""
 
 
 def plan_audit(path: str, jump_ms: int) -> AuditPlan | None:
@@ -166,7 +166,7 @@ class _Join:
         self._after: dict[TopicPartition, int] = {}
         self._folds: dict[TopicPartition, PartitionFold] = {}
         self._removed: set[TopicPartition] = set()
-        """What a broker removed meanwhile."""
+        """Files that a broker removed meanwhile."""
         self._topics: dict[str, RecordsSummary] = {}
         self._contents: dict[str, dict[int, RecordsSummary]] = {}
         number = 0

@@ -43,7 +43,7 @@ _METADATA_SNAPSHOT = re.compile(r"\d{20}-\d{10}\.checkpoint(\.deleted)?")
 
 @dataclass(frozen=True)
 class PartitionFacts:
-    """What the data directory says of a partition, besides its own files."""
+    """Facts about a partition from the data directory, besides its own files."""
 
     recovery_point: int | None = None
     log_start: int | None = None
@@ -62,7 +62,7 @@ class PartitionFacts:
 
 @dataclass
 class PartitionSummary:
-    """What is left of a partition. Small."""
+    """The summary of a partition. Small."""
 
     topic: str
     partition: int

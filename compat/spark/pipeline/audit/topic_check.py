@@ -47,7 +47,7 @@ class TopicTask:
 
 @dataclass
 class TopicSummary:
-    """What is left of a partition. Picklable, and small."""
+    """The summary of a partition. Picklable, and small."""
 
     task: TopicTask
     findings: Findings

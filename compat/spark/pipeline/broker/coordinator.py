@@ -30,7 +30,7 @@ class Coordinator:
     def ask(
         self, request: Request, take: Callable[[Any], T], what: str, *, most: int | None = None
     ) -> T:
-        """What `take` makes of the answer: it raises Refused for one that may be asked again.
+        """The result of `take` of the answer: it raises Refused for one that may be asked again.
 
         Raises BrokerError, which begins with `what`.
         """
@@ -72,7 +72,7 @@ def consumer_groups(cluster: Cluster) -> list[str]:
 
 
 def committed_offsets(cluster: Cluster, group: str) -> dict[Place, int]:
-    """What a group has committed; nothing if there is no such group."""
+    """The offsets that a group has committed; none if there is no such group."""
     return cluster.repeated(lambda: committed(cluster.brokers, group), f"group {group}")
 
 

@@ -1,4 +1,4 @@
-"""What a broker knows of a producer: how far it has come in each partition."""
+"""A broker's state of a producer: how far it has come in each partition."""
 
 from __future__ import annotations
 

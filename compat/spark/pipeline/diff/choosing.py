@@ -26,7 +26,7 @@ Place = Directory | Files | Topics
 Partitions = set[tuple[str, int]]
 
 FROM_FILE = ("key", "value", "timestamp", "headers")
-"""What options may take from columns of a file that is no export, as `odradek load` does."""
+"""Options that take columns of a file that is no export, as `odradek load` does."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _mapped(place: Place, columns: Columns) -> Place:
 
 
 def side(place: Place, splits: Sequence[Split]) -> Side:
-    """What a place has. Raises what reading a file raises."""
+    """The side of a place. Raises the errors of reading a file."""
     if not isinstance(place, Files):
         return Side(place.text, partitions=_partitions(splits))
     first = next((each for each in splits if isinstance(each, FileSplit)), None)

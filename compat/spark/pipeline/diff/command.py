@@ -1,4 +1,4 @@
-"""What `odradek diff` does with its arguments, and how it shows the differences."""
+"""The command `odradek diff`: its arguments, and how it shows the differences."""
 
 from __future__ import annotations
 

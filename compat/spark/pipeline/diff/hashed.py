@@ -47,7 +47,7 @@ _NO_TIME = -(1 << 63)
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared. Picklable."""
+    """A comparison. Picklable."""
 
     by: str
     """`offset`, `key` or `value`."""

@@ -28,7 +28,7 @@ class Sample:
     a: Record | None
     b: Record | None
     columns: tuple[str, ...]
-    """What was compared."""
+    """The compared columns."""
 
     def fields(self) -> list[str]:
         """The columns in which the two differ, or that one record has."""

@@ -77,7 +77,7 @@ def _compared(
 
 
 def _steps(comparison: Comparison) -> list[tuple[Look, tuple[str, str]]]:
-    """What is looked for, and by which columns what is left over goes on."""
+    """The steps: the kind looked for, and the columns by which the rest goes on."""
     if comparison.by == "offset":
         return [(_match, CONTENT), (moved, IDENTITY), (_rest, IDENTITY)]
     look = _match_in_order if comparison.is_ordered else _match

@@ -1,4 +1,4 @@
-"""What can be refused, looked at before anything is written: the first rows of each file.
+"""Checks before anything is written: the first rows of each file.
 
 They are made into records and routed as they will be, so a column that is not there, a time that is
 none, a partition or topic that does not exist ends a load that has left nothing behind.

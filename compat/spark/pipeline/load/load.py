@@ -145,7 +145,7 @@ _SAME = (
     *("files", "place", "format", "codec"),
     *("key", "value", "topic", "partition", "timestamp", "headers"),
 )
-"""What must be the same for a load to be resumed."""
+"""Options that must be the same for a load to be resumed."""
 
 Write = Callable[[State, list[FileSplit], Engine, Progress], None]
 

@@ -19,7 +19,7 @@ from ..errors import PipelineError
 Place = tuple[str, int]
 """Topic and partition."""
 COLUMNS = ("key", "value", "timestamp", "headers")
-"""What is written of a record."""
+"""The columns that are written of a record."""
 
 
 @dataclass

@@ -49,7 +49,7 @@ from .target import DirectoryTarget
 _MERGED_BYTES = 8 << 20
 _STAGED_SEGMENT_BYTES = 1 << 30
 BEGUN, PUBLISHED, LOST = "begun", "published", "lost"
-"""What the state says of a partition that gets its segments."""
+"""The entry in the state of a partition that gets its segments."""
 
 
 def write_segments(
@@ -80,8 +80,8 @@ def write_segments(
 def _plan(
     options: argparse.Namespace, target: DirectoryTarget, splits: list[FileSplit], engine: Engine
 ) -> dict[str, Any]:
-    """What is written down before the first piece. Topics are created last, when nothing else can
-    be refused."""
+    """The plan is written down before the first piece. Topics are created last, when nothing else
+    can be refused."""
     there = target.counts()
     check_files(splits, target.topic, there, target.create, engine)
     counts, now_ms = _counts(target, splits, engine), int(time.time() * 1000)

@@ -76,8 +76,8 @@ def write_topics(
 def _plan(
     options: argparse.Namespace, topics: Topics, splits: list[FileSplit], engine: Engine
 ) -> dict[str, Any]:
-    """What is written down before anything is sent. Topics are created last, when nothing else can
-    be refused."""
+    """The plan is written down before anything is sent. Topics are created last, when nothing else
+    can be refused."""
     if topics.topic is not None and is_pattern(topics.topic):
         raise PipelineError(f"{topics.topic} is no name of a topic")
     new = New.of(options)

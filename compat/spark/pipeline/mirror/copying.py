@@ -137,7 +137,7 @@ NOT_COPIED = (
 
 
 def copied_configs(configs: dict[str, str], replicas: int) -> dict[str, str]:
-    """What a topic of the target is created with.
+    """The configs with which a topic of the target is created.
 
     Times are always those of the records: with LogAppendTime the target would give its own.
     """

@@ -218,7 +218,7 @@ class KeptOffsets:
         self._ends |= goals
 
     def _filler(self, topic: str, places: Iterable[Place]) -> tuple[Transactions, Producer]:
-        """What fills these partitions of a topic: of a task, its only one."""
+        """The producer that fills these partitions of a topic: of a task, its only one."""
         if topic not in self._fillers:
             producer = self._producers[topic]
             if self._identity is None:

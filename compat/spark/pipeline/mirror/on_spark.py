@@ -72,7 +72,7 @@ class MirrorPart:
 
 @dataclass(frozen=True)
 class Copied:
-    """What a task did, in records, offsets and bytes."""
+    """The work of a task, in records, offsets and bytes."""
 
     written: int
     filled: int

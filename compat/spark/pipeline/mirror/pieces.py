@@ -1,4 +1,4 @@
-"""What was fetched, as batches that a producer may send: at their offsets, without holes.
+"""Fetched records, as batches that a producer may send: at their offsets, without holes.
 
 A batch is passed on as its bytes, where these say everything: magic 2, an offset for each of its
 records, their own times. Others are read and built again: what compaction has made holes in, what
@@ -51,7 +51,7 @@ def pieces_at_once(
 
 
 def pieces(fetched: Fetched, position: int, *, committed: bool) -> Iterator[Piece]:
-    """What there is from the offset `position` on, in order. Raises PipelineError."""
+    """The pieces from the offset `position` on, in order. Raises PipelineError."""
     aborted = sorted((first, producer) for producer, first in fetched.aborted)
     open_aborts: set[int] = set()
     data = fetched.records

@@ -1,4 +1,4 @@
-"""What `odradek profile` does with its arguments, and the profile as text and JSON."""
+"""The command `odradek profile`, and the profile as text and JSON."""
 
 from __future__ import annotations
 

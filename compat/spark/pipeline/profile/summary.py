@@ -1,4 +1,4 @@
-"""What is known of records: small summaries of splits, joined by topic and by partition.
+"""Summaries of records: small ones of splits, joined by topic and by partition.
 
 Counts over time and over sizes, which can be joined, and stay small whatever is counted.
 

@@ -136,7 +136,7 @@ class Choice:
 
 
 def _text(value: bytes | None, path: Path) -> pa.Array:
-    """What a path finds in a value: texts as they are, all else as JSON."""
+    """The text that a path finds in a value: texts as they are, all else as JSON."""
     try:
         parsed = json.loads(value or b"null")
     except (ValueError, RecursionError):

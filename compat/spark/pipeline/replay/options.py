@@ -1,4 +1,4 @@
-"""What the options of `odradek replay` may be; each function is a `type=` of argparse."""
+"""The values of the options of `odradek replay`; each function is a `type=` of argparse."""
 
 from __future__ import annotations
 

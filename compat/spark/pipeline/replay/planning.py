@@ -1,4 +1,4 @@
-"""What a replay is cut into and what it writes to, decided once and written into its state."""
+"""The plan of a replay, its pieces and its target, decided once and written into its state."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def no_partition(topic: str, count: int, index: int) -> str:
 
 @dataclass(frozen=True)
 class Changes:
-    """What happens to records on their way."""
+    """Changes of records on their way."""
 
     choice: Choice
     masks: Masks
