@@ -47,7 +47,6 @@ class Run:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of the table, in its order."""
         rows = [READY, *(row for case in self.cases for row in case.rows)]
         return [row for row in rows if self.is_wanted(row)]
 

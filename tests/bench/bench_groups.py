@@ -92,7 +92,6 @@ class Line(asyncio.Protocol):
         return await self._answer
 
     async def ask(self, request: Request, version: int) -> Any:
-        """The answer, decoded."""
         frame = await self.exchange(framed(request, version))
         _, pos = read_response_header(frame[4:], request.api_key, version)
         return response_class(request.api_key).decode_from(frame[4:], version, pos)[0]
@@ -442,7 +441,6 @@ def measured(case: Case, kind: Start, seconds: float) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_groups")
     parser.add_argument("--quick", action="store_true", help="a tenth, or a fifth, of all that")
     parser.add_argument("--only", choices=("odradek", "kafka"))

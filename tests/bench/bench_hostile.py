@@ -35,8 +35,6 @@ NAME_WIDTH, CELL_WIDTH = 42, 34
 
 @dataclass(frozen=True)
 class Measured:
-    """One attack on one broker."""
-
     stall_ms: float
     growth_mb: float
     stop_s: float
@@ -50,7 +48,6 @@ class Measured:
 
 
 def measured(broker: Broker, attack: Attack, count: int) -> Measured:
-    """Start the broker, attack it, and stop it."""
     broker.start()
     try:
         assert broker.pid is not None

@@ -218,7 +218,6 @@ def commands(where: Path, address: str, engine: str) -> Iterator[tuple[str, list
 
 
 def main() -> None:
-    """Measure, and print a table."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_pipeline")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--engines", nargs="+", default=["arrow", "spark"])

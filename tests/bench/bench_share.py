@@ -245,7 +245,6 @@ def measured(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_share")
     parser.add_argument("--quick", action="store_true", help="a tenth of all that")
     parser.add_argument("--only", choices=("odradek", "kafka"))

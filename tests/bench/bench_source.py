@@ -128,7 +128,6 @@ def copy(spark: Any, home: Path, servers: str, options: argparse.Namespace, size
 
 
 def main() -> None:
-    """Measure, and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--partitions", type=int, default=4)

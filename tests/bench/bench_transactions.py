@@ -66,7 +66,6 @@ def records(idempotent: bool) -> Callable[[str, int, int], float]:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.bench_transactions")
     parser.add_argument("--transactions", type=int, default=1_000)
     parser.add_argument("--records", type=int, default=200_000)

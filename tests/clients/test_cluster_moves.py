@@ -66,7 +66,6 @@ class Work:
         self.written += count
 
     def consumer(self, *, group: str | None = None, from_beginning: bool = True) -> Consumer:
-        """A consumer of the topic."""
         return self._client.consumer(
             self._ground.bootstrap_servers,
             self._topic,

@@ -135,8 +135,6 @@ class Writer:
 
 
 class Pair:
-    """One partition, ours and theirs."""
-
     def __init__(self, theirs: Path, ours: Path) -> None:
         topic, _, partition = theirs.name.rpartition("-")
         self.key = topic, int(partition)

@@ -36,7 +36,6 @@ def asker(bootstrap: str) -> Asker:
 
 
 def ready(ask: Asker) -> None:
-    """Wait until the coordinator is there."""
     request = FindCoordinatorRequest(key="g", key_type=0, coordinator_keys=["g"])
     while ask.ask(request, 4).coordinators[0].error_code:
         pass
@@ -123,7 +122,6 @@ def ids(real: Asker) -> dict[str, bytes]:
 
 
 def targets(real: Asker, group: str, members: list[str]) -> dict[str, Assignment]:
-    """The target assignment as the real broker describes it."""
     (described,) = real.ask(describe_consumers(group), 1).groups
     return {
         member.member_id: {

@@ -64,8 +64,6 @@ MAY_STEP_BACK = ("kafka-python", "mixed", "both-protocols")
 
 
 class Course:
-    """The chaos of these groups, on one broker."""
-
     def __init__(
         self, bootstrap: str, names: list[str], work: Path, pool: ThreadPoolExecutor
     ) -> None:

@@ -98,7 +98,6 @@ class Command(NamedTuple):
         return any(word in self.line for word in LOOKS)
 
     def run(self, tools: KafkaTools, address: str, files: Path) -> Ran:
-        """Run it against one broker."""
         args = [a.replace(ADDRESS, address).replace(FILES, str(files)) for a in self.args]
         return tools.run(self.tool, *args, stdin=self.stdin)
 

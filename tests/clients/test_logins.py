@@ -187,7 +187,6 @@ def failing(client: str, config: dict[str, Any], caplog: pytest.LogCaptureFixtur
 
 
 def confluent_error(config: dict[str, Any]) -> str:
-    """It tries again and again."""
     from confluent_kafka.admin import AdminClient
 
     errors: list[str] = []

@@ -52,15 +52,12 @@ IDS = (
 
 
 class Steps:
-    """The steps, on one broker."""
-
     def __init__(self, bootstrap: str) -> None:
         host, _, port = bootstrap.rpartition(":")
         self._address = host, int(port)
         self._ask = Asker(self._address)
 
     def take(self) -> None:
-        """All of them, one after the other."""
         topics = [
             CreateTopicsRequest.Topic(
                 name=name, num_partitions=2, replication_factor=1, assignments=[], configs=[]

@@ -68,7 +68,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @pytest.fixture(params=TRANSFORMERS)
 def work(request: pytest.FixtureRequest, served: Served) -> Work:
-    """Something to do, for each client."""
     return Work(client_named(request.param), served.bootstrap_servers)
 
 

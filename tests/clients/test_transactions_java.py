@@ -135,7 +135,6 @@ def start(work: Work) -> Iterator[Start]:
 
 
 def refused(step: Callable[..., Any], *arguments: Any, **more: Any) -> str:
-    """The exception that a step ends in."""
     with pytest.raises(JavaError) as raised:
         step(*arguments, **more)
     return raised.value.kind

@@ -48,7 +48,6 @@ class Working:
             pipe.close()
 
     def await_ready(self) -> None:
-        """Wait until all of it works."""
         assert self._line(READY_S) == "ready\n", f"{self.client} does not begin"
 
     def end(self) -> dict[str, Any]:

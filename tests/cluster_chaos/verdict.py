@@ -25,7 +25,6 @@ class Verdict:
     wrong: list[str]
 
     def lines(self) -> list[str]:
-        """For people."""
         counts = ", ".join(f"{number} {name}" for name, number in self.counts.items())
         errors = [f"    {number} x {text}" for text, number in self.errors.items()]
         return [f"{self.client}: {counts}", *errors, *(f"    WRONG: {each}" for each in self.wrong)]

@@ -48,8 +48,6 @@ def topic_of(name: str, kind: str) -> str:
 
 
 class Worker:
-    """All that one client does."""
-
     def __init__(self, name: str, bootstrap: str, kinds: Sequence[str]) -> None:
         self.name = name
         self.bootstrap = bootstrap
@@ -180,7 +178,6 @@ class Worker:
 
 
 def main() -> None:
-    """Work, and say what was told."""
     task: dict[str, Any] = json.loads(sys.argv[1])
     worker = Worker(task["client"], task["bootstrap"], task["kinds"])
     worker.run()

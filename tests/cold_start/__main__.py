@@ -38,7 +38,6 @@ def starter(broker: str) -> Start:
 
 
 def raw(broker: str) -> Iterator[str]:
-    """What raw requests are answered."""
     start = starter(broker)
     firsts: dict[str, list[Sight]] = defaultdict(list)
     for _ in range(STARTS):
@@ -58,7 +57,6 @@ def raw(broker: str) -> Iterator[str]:
 
 
 def clients(broker: str) -> Iterator[str]:
-    """What stock clients make of it."""
     start = starter(broker)
     with start() as kafka:
         for name in CLIENTS:

@@ -29,7 +29,6 @@ Outcomes = Counter[str]
 
 
 def confluent(bootstrap: str, topic: str, name: str, random: Random) -> Outcomes:
-    """With confluent-kafka."""
     from confluent_kafka import KafkaException, Producer
 
     quiet: dict[str, Any] = {"logger": _Silent(), "error_cb": lambda error: None}
@@ -63,7 +62,6 @@ class _Silent:
 
 
 def kafka_python(bootstrap: str, topic: str, name: str, random: Random) -> Outcomes:
-    """With kafka-python."""
     from kafka import KafkaProducer
     from kafka.errors import KafkaError
 

@@ -21,7 +21,6 @@ class Sight:
     done_ms: float = 0.0
 
     def add(self, error: Error, now_ms: float) -> None:
-        """One more answer."""
         if self.errors and self.errors[-1][0] is error:
             _, times, _ = self.errors.pop()
             self.errors.append((error, times + 1, now_ms))

@@ -90,8 +90,6 @@ def test_a_serving_broker_has_nothing_of_the_pipeline(tmp_path: Path) -> None:
 
 
 class Verb(types.ModuleType):
-    """A verb that gives back its options."""
-
     def add_arguments(self, parser: Any) -> None:
         parser.add_argument("what")
 

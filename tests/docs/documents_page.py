@@ -427,7 +427,6 @@ SECTIONS = {
 
 
 def page() -> str:
-    """The page."""
     lines = [
         "# What Kafka's documentation asks for",
         "",

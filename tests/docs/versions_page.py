@@ -86,7 +86,6 @@ def compared_table() -> list[str]:
 
 
 def page() -> str:
-    """The page as it should be."""
     lines = [HEAD + "```text", *overview(), "```", MIDDLE, CLIENTS.strip(), ""]
     lines += [*clients_table(), "", COMPARED.strip(), "", *compared_table(), ""]
     for newer, older in pairwise(releases()):

@@ -82,7 +82,6 @@ class Held(Client):
         self._parts: list[Part] = []
 
     def send_raw(self, frame: bytes) -> None:
-        """Hold the frame."""
         self._frame = frame
 
     def send_parts(self, parts: list[Part]) -> None:
@@ -93,7 +92,6 @@ class Held(Client):
         self.connection.feed(SIZE.pack(len(self._frame)) + self._frame)
 
     def answer(self) -> Any:
-        """The only answer."""
         super().send_parts(self._parts)
         (answer,) = self.answers()
         return answer

@@ -110,7 +110,6 @@ class Fuzzing:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run, or replay what was found."""
     options = _parsed(arguments)
     if options.replay is not None:
         return _replay(options)

@@ -67,7 +67,6 @@ class Arena:
         self.heaviest = self.idle
 
     def note(self, finding: Finding) -> None:
-        """Something was found, perhaps again."""
         key = finding.kind, finding.place
         if key not in self.findings:
             self.findings[key] = finding
@@ -115,7 +114,6 @@ class Arena:
             self._examine()
 
     def close(self) -> None:
-        """End the process, however it is."""
         if self.polite is not None:
             self.polite.leave()
         if self.broker.status() is None:

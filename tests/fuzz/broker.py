@@ -146,7 +146,6 @@ class Broker:
         return None if process.returncode == 0 else f"exit status {process.returncode}"
 
     def kill(self) -> None:
-        """End it for good."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -65,14 +65,12 @@ class Driver:
     # For runners
 
     def open(self) -> Link:
-        """A new link."""
         self._links += 1
         link = Link(self._links, self.arena.broker.address, self.history)
         self._selector.register(link.socket, selectors.EVENT_READ, link)
         return link
 
     def close(self, link: Link, *, is_reset: bool = False) -> None:
-        """Close a link from here."""
         self._selector.unregister(link.socket)
         self._patience.pop(link, None)
         self.answers += link.answers

@@ -77,7 +77,6 @@ class Guest(threading.Thread):
 
 
 def trusting() -> ssl.SSLContext:
-    """A context that takes any certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     return context

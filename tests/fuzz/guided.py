@@ -54,8 +54,6 @@ _HEAD = 4  # API, version, length of the body
 
 
 class Frames:
-    """Inputs to frames and back."""
-
     def __init__(self) -> None:
         self.served = served_by(KAFKA_4_3.name)
         self._apis = list(self.served.ranges)
@@ -111,8 +109,6 @@ class Nowhere:
 
 
 class Log(logging.Handler):
-    """What the broker logs with a traceback."""
-
     def __init__(self) -> None:
         super().__init__()
         self.setFormatter(logging.Formatter())
@@ -211,7 +207,6 @@ def write(directory: Path, frames: Frames, seeds: list[Seed]) -> None:
 
 
 def main() -> None:
-    """Run until libFuzzer has had enough."""
     frames = Frames()
     for api in frames.served.ranges:
         for version in frames.served.versions(api):

@@ -75,7 +75,6 @@ class Polite(threading.Thread):
             raise TimeoutError(f"no answer for {self.waits_s():.0f} s")
 
     def leave(self) -> None:
-        """Close its connection."""
         with self._connection:
             self._over.set()
 

@@ -34,8 +34,6 @@ _LEAST_NUMBER = 1 << 16
 
 
 class Runner:
-    """One sequence after the other."""
-
     def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._links: dict[str, Link] = {}

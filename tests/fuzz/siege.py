@@ -29,8 +29,6 @@ _LINGER_0 = struct.pack("ii", 1, 0)
 
 
 class Siege:
-    """Everything that is sent in one era."""
-
     def __init__(self, arena: Arena, listener: str, seed: str, connections: int) -> None:
         self.arena = arena
         self.history: list[Event] = []
@@ -111,8 +109,6 @@ class Siege:
 
 
 class Attacker(threading.Thread):
-    """One connection after the other."""
-
     def __init__(self, address: tuple[str, int], beginnings: Beginnings, random: Random) -> None:
         super().__init__(daemon=True)
         self._address = address

@@ -37,7 +37,6 @@ _CHANGE_TOPICS = frozenset(
 
 
 def is_spared(frame: bytes) -> bool:
-    """Whether a frame is not to be sent."""
     key = int.from_bytes(frame[:2], "big")
     if key in _CHANGE_TOPICS and _INTERNAL in frame:
         return True

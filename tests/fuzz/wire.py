@@ -241,7 +241,6 @@ def _version_0(cls: Any) -> Any:
 
 
 def targets(groups: set[str]) -> list[Target]:
-    """Every target, or those of some groups."""
     found = [
         *header_targets(),
         *batch_targets(),
@@ -293,7 +292,6 @@ class Runner:
 
 
 def main() -> None:
-    """Run until libFuzzer has had enough."""
     arguments = sys.argv[1:]
     groups: set[str] = set()
     if arguments[:1] == ["--only"]:

@@ -18,7 +18,6 @@ LISTENERS = ("SASL_PLAINTEXT", "SSL", "SASL_SSL")
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[Emulator]:
-    """A broker with each kind of listener."""
     names = ",".join(f"{name}://127.0.0.1:0" for name in ("PLAINTEXT", *LISTENERS))
     config = {"listeners": names, "sasl.enabled.mechanisms": "PLAIN"}
     with Emulator(config, users={"alice": "secret"}) as made:

@@ -68,7 +68,6 @@ def main() -> None:
 
 
 def tell(line: str) -> None:
-    """Say what was done."""
     print(f"{monotonic() - BEGIN:6.1f} s  {line}", flush=True)
 
 

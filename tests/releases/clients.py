@@ -327,7 +327,6 @@ def read_table() -> dict[tuple[str, str, str], str]:
 
 
 def write_table(seen: dict[tuple[str, str, str], str]) -> None:
-    """Keep it."""
     TABLE.write_text("".join("\t".join((*key, cell)) + "\n" for key, cell in sorted(seen.items())))
 
 

@@ -12,8 +12,6 @@ TABLE = Path(__file__).with_suffix(".tsv")
 
 
 class Compared(NamedTuple):
-    """One run."""
-
     release: str
     requests: int
     fields: int

@@ -59,7 +59,6 @@ def main(names: list[str]) -> int:
 
 
 def record(name: str) -> None:
-    """Write the table of one."""
     newer = NAMES[NAMES.index(name) - 1]
     answer = asked(name)
     apis = ranges(name, answer)

@@ -54,7 +54,6 @@ def create(
 
 
 def delete(*names: str) -> Asked:
-    """Topics are to go."""
     topics = [DeleteTopicsRequest.Topic(name=name, topic_id=NO_ID) for name in names]
     return Asked(DeleteTopicsRequest(topics=topics, timeout_ms=1000), 6)
 
@@ -105,7 +104,6 @@ def quota(user: str, value: float | None, key: str = "producer_byte_rate") -> As
 
 
 def credential(user: str, mechanism: int = 1) -> Asked:
-    """A user is to have a SCRAM credential."""
     upsertion = AlterUserScramCredentialsRequest.Upsertion(
         name=user, mechanism=mechanism, iterations=4096, salt=b"salt", salted_password=b"p" * 32
     )
@@ -119,7 +117,6 @@ def no_credential(user: str, mechanism: int = 1) -> Asked:
 
 
 def level(feature: str, to: int, kind: int = UPGRADE) -> Asked:
-    """A feature is to have another level."""
     made = UpdateFeaturesRequest
     update = made.FeatureUpdate(feature=feature, max_version_level=to, upgrade_type=kind)
     return Asked(made(feature_updates=[update]), 1)
@@ -132,19 +129,16 @@ def elect(name: str, *partitions: int) -> Asked:
 
 
 def move(name: str, partition: int, replicas: Sequence[int]) -> Asked:
-    """A partition is to be on these brokers."""
     made = AlterPartitionReassignmentsRequest
     part = made.Topic.Partition(partition_index=partition, replicas=list(replicas))
     return Asked(made(topics=[made.Topic(name=name, partitions=[part])]), 1)
 
 
 def unregister(node_id: int) -> Asked:
-    """A broker is to be taken out."""
     return Asked(UnregisterBrokerRequest(broker_id=node_id), 0)
 
 
 def producer_id() -> Asked:
-    """A producer wants an id."""
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     return Asked(request, 3)
 

@@ -8,7 +8,5 @@ from odradek.wire import Request
 
 
 class Asker(Protocol):
-    """One connection to a broker."""
-
     def ask(self, request: Request, version: int) -> Any:
         """Send a request and return the answer."""

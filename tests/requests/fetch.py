@@ -17,7 +17,6 @@ ENOUGH = 1 << 20
 
 
 def asked(partition: int = 0, offset: int = 0, max_bytes: int = ENOUGH, **more: Any) -> Asked:
-    """A partition, from this offset on."""
     return Asked(partition=partition, fetch_offset=offset, partition_max_bytes=max_bytes, **more)
 
 
@@ -31,14 +30,12 @@ def fetch_request(
 
 
 def fetch_all(*topics: tuple[str, list[Asked]], **more: Any) -> FetchRequest:
-    """A request for partitions of several topics."""
     request = fetch_request(**more)
     request.topics = [FetchRequest.Topic(topic=name, partitions=parts) for name, parts in topics]
     return request
 
 
 def only(response: FetchResponse) -> Answered:
-    """The one partition of an answer."""
     (topic,) = response.responses
     (partition,) = topic.partitions
     return partition
@@ -58,6 +55,5 @@ def fetch(
 
 
 def values(answer: Answered) -> list[bytes | None]:
-    """The values of the records in an answer."""
     data = bytes(answer.records or b"")
     return [record.value for pos, _ in batches(data) for record in read_records(data, pos)]

@@ -71,7 +71,6 @@ def stable(client: Asker, assignment: bytes = b"all", version: int = 7) -> JoinG
 
 
 def heartbeat_request(member: JoinGroupResponse, **more: Any) -> HeartbeatRequest:
-    """A heartbeat of a member."""
     fields: dict[str, Any] = {
         "group_id": "g",
         "generation_id": member.generation_id,

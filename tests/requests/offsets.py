@@ -61,7 +61,6 @@ def epoch_end_request(
 def epoch_end(
     client: Asker, epoch: int, *, topic: str = "t", partition: int = 0, current: int = -1
 ) -> OffsetForLeaderEpochResponse.Topic.Partition:
-    """What is answered for one epoch."""
     answer = client.ask(epoch_end_request((topic, partition, current, epoch)), 4)
     found: OffsetForLeaderEpochResponse.Topic.Partition = answer.topics[0].partitions[0]
     return found

@@ -21,7 +21,6 @@ Topic = ProduceRequest.Topic
 def batch(
     *values: bytes | None, key: bytes | None = b"k", time: int = NOW, **more: Any
 ) -> bytearray:
-    """A record batch of these values."""
     return build_batch([(time, key, value, ()) for value in values], **more)
 
 
@@ -44,7 +43,6 @@ def produce_request(
     topic_id: bytes = NO_ID,
     **more: Any,
 ) -> ProduceRequest:
-    """A request for one partition."""
     request = produce_all((topic, partition, records), acks=acks, **more)
     request.topic_data[0].topic_id = topic_id
     return request

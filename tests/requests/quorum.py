@@ -23,7 +23,6 @@ def keep_voters_in_the_log(client: Asker) -> None:
 def add(
     client: Asker, voter: int = 2, directory: bytes = SOME, version: int = 1, **more: Any
 ) -> tuple[int, str]:
-    """Add a voter; return error and message."""
     listener = AddRaftVoterRequest.Listener(name="controller", host="h", port=1)
     fields: dict[str, Any] = {"cluster_id": None, "timeout_ms": 1, "listeners": [listener], **more}
     request = AddRaftVoterRequest(voter_id=voter, voter_directory_id=directory, **fields)
@@ -32,7 +31,6 @@ def add(
 
 
 def remove(client: Asker, voter: int, directory: bytes = SOME) -> int:
-    """Remove a voter; return the error."""
     request = RemoveRaftVoterRequest(cluster_id=None, voter_id=voter, voter_directory_id=directory)
     code: int = client.ask(request, 0).error_code
     return code

@@ -84,7 +84,6 @@ def share_fetch(
     version: int = 2,
     **more: Any,
 ) -> ShareFetchResponse:
-    """The answer to a fetch."""
     request = share_fetch_request(parts, epoch, member_id, **more)
     answer: ShareFetchResponse = client.ask(request, version)
     return answer
@@ -108,7 +107,6 @@ def share_acknowledge(
 def share_acknowledge_request(
     parts: Parts, epoch: int, member_id: str | None = "a", **more: Any
 ) -> ShareAcknowledgeRequest:
-    """Acknowledgements of these batches."""
     topics: dict[bytes, ShareAcknowledgeRequest.Topic] = {}
     for (topic_id, index), acks in parts.items():
         topic = topics.setdefault(

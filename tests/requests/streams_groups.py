@@ -73,7 +73,6 @@ def topology(*subtopologies: Subtopology, epoch: int = 0) -> Request.Topology:
 
 
 def task_ids(tasks: Tasks) -> list[Request.TaskIds]:
-    """Tasks as a request names them."""
     return [Request.TaskIds(subtopology_id=k, partitions=[*v]) for k, v in tasks.items()]
 
 
@@ -123,7 +122,6 @@ def held(answer: Any, kind: str = "active") -> dict[str, list[int]] | None:
 
 
 def statuses(answer: Any) -> list[tuple[int, str]]:
-    """Code and detail of each status."""
     return [(each.status_code, each.status_detail) for each in answer.status]
 
 

@@ -18,14 +18,12 @@ ONE = bytes(range(16))
 
 
 def subscribe(client: Asker, client_id: bytes = ONE) -> GetTelemetrySubscriptionsResponse:
-    """What the broker wants of a client."""
     request = GetTelemetrySubscriptionsRequest(client_instance_id=client_id)
     answer: GetTelemetrySubscriptionsResponse = client.ask(request, 0)
     return answer
 
 
 def push(client: Asker, client_id: bytes = ONE, **more: Any) -> int:
-    """Push metrics; return the error."""
     fields: dict[str, Any] = {
         "subscription_id": subscription_id(client_id),
         "terminating": False,

@@ -33,7 +33,6 @@ def init_request(
 
 
 def new_producer_id(client: Asker) -> int:
-    """An id for an idempotent producer."""
     answer = client.ask(init_request(None, timeout_ms=0), 4)
     assert answer.error_code == Error.NONE
     return int(answer.producer_id)

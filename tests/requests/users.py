@@ -16,7 +16,6 @@ SHA_256, SHA_512 = 1, 2
 def user(
     name: str, mechanism: int = 1, iterations: int = 4096, password: bytes = b"p"
 ) -> Upsertion:
-    """A credential to be set."""
     return Upsertion(
         name=name,
         mechanism=mechanism,
@@ -27,7 +26,6 @@ def user(
 
 
 def drop(name: str, mechanism: int = 1) -> Deletion:
-    """A credential to be removed."""
     return Deletion(name=name, mechanism=mechanism)
 
 

@@ -67,7 +67,6 @@ def _broker() -> Emulator:
 
 
 def main() -> int:
-    """Returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.schedules", description=__doc__)
     parser.add_argument("--client", choices=CLIENTS, default=CLIENTS[0])
     parser.add_argument("--variant", choices=VARIANTS, default=CORRECT)

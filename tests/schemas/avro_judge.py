@@ -138,7 +138,6 @@ def run(seed: int, count: int) -> tuple[Counter[str], list[str]]:
 
 
 def main() -> int:
-    """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=1)

@@ -29,14 +29,11 @@ _TIMES = ("ts",)
 
 
 class Answer(NamedTuple):
-    """Status and body."""
-
     status: int
     body: Any
 
 
 def ask(url: str, asked: Ask) -> Answer:
-    """What a registry answers."""
     data = None if asked.body is None else json.dumps(asked.body).encode()
     request = Request(url + asked.path, data, {"Content-Type": CONTENT_TYPE}, method=asked.method)
     try:
@@ -110,7 +107,6 @@ def recorded(kind: str, seed: int) -> list[tuple[Ask, Answer]]:
 
 
 def main() -> int:
-    """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--real", required=True, metavar="URL")
     parser.add_argument("--kind", choices=("AVRO", "JSON", "PROTOBUF"), default="AVRO")

@@ -22,8 +22,6 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class Ask(NamedTuple):
-    """A request."""
-
     method: str
     path: str
     body: Any = None

@@ -44,7 +44,6 @@ def file(draw: Random, reference: str | None = None) -> str:
 def message(
     draw: Random, name: str, syntax: str, *, times: bool, imports: bool, depth: int = 1
 ) -> list[str]:
-    """A message, with others in it."""
     nested: list[str] = []
     types = list(SCALARS)
     if depth and draw.random() < 0.4:
@@ -73,7 +72,6 @@ def message(
 
 
 def field(draw: Random, number: int, kind: str, syntax: str) -> str:
-    """A field."""
     if draw.random() < 0.1:
         return f"map<{draw.choice(_KEYS)}, {kind}> f{number} = {number};"
     labels = ("", "", "repeated ", "optional ") if syntax == "proto3" else (

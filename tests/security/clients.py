@@ -37,7 +37,6 @@ def client_as(cluster: Cluster, user: str, host: str = "127.0.0.1") -> Client:
 
 
 def create_request(*acls: Acl) -> CreateAclsRequest:
-    """Make these rules."""
     return CreateAclsRequest(
         creations=[
             CreateAclsRequest.Creation(

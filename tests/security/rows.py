@@ -25,8 +25,6 @@ class About(NamedTuple):
 
 
 class Need(NamedTuple):
-    """An operation that is needed."""
-
     operation: Operation
     kind: Kind
 
@@ -42,8 +40,6 @@ class Need(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One API in one version."""
-
     name: str
     api: int
     version: int
@@ -51,7 +47,6 @@ class Row(NamedTuple):
     needs: tuple[Need, ...]
 
     def request(self, about: About) -> Request:
-        """What is asked."""
         made: Request = _made(request_class(self.api), self.fields(about))  # type: ignore[assignment]
         return made
 

@@ -156,7 +156,6 @@ def _is_loading(admin: Asker) -> bool:
 
 
 def until(is_so: Callable[[], bool]) -> None:
-    """Wait for something."""
     deadline = time.monotonic() + _PATIENCE_S
     while not is_so():
         assert time.monotonic() < deadline, "waited in vain"

@@ -70,7 +70,6 @@ def _rule(user: str, need: Need, about: About, permission: Permission) -> Acl:
 
 
 def cases() -> list[Case]:
-    """All of them, numbered."""
     made: list[tuple[Row, str, Need | None]] = []
     for row in ROWS:
         made.append((row, ALLOWED, None))

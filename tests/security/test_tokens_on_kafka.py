@@ -93,7 +93,6 @@ def made(client: Asker, owner: str | None) -> tuple[int, str, str, str]:
 
 
 def seen(client: Asker) -> list[str]:
-    """The owners of the tokens that a client sees."""
     answer: Any = client.ask(DescribeDelegationTokenRequest(owners=None), 3)
     assert answer.error_code == 0
     return sorted(each.principal_name for each in answer.tokens)

@@ -103,8 +103,6 @@ def _java() -> list[str]:
 
 
 class Chaos:
-    """One group at one broker."""
-
     def __init__(self, bootstrap: str, work: Path, members: int, seed: int, stack: ExitStack):
         self.bootstrap = bootstrap
         self.written: dict[tuple[int, int], int] = {}

@@ -52,7 +52,6 @@ class Worker:
         self._is_over = threading.Event()
 
     def run(self) -> None:
-        """Until standard input ends."""
         threading.Thread(target=self._await_end, daemon=True).start()
         while not self._is_over.is_set():
             try:

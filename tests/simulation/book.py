@@ -29,8 +29,6 @@ class Fate(Enum):
 
 @dataclass(eq=False)
 class Txn:
-    """A transaction of a client."""
-
     owner: str
     fate: Fate = Fate.OPEN
     offsets: dict[tuple[str, Place], int] = field(default_factory=dict)

@@ -23,8 +23,6 @@ EARLIEST = -2
 
 
 class Delivered(NamedTuple):
-    """A record as a consumer gets it."""
-
     offset: int
     key: bytes | None
     value: bytes | None

@@ -64,11 +64,9 @@ class Member:
             yield from self.beat()
 
     def join(self) -> Doing[None]:
-        """Try to become a member, once."""
         raise NotImplementedError
 
     def beat(self) -> Doing[None]:
-        """Send a heartbeat."""
         raise NotImplementedError
 
     def leave(self) -> Doing[None]:
@@ -76,7 +74,6 @@ class Member:
         raise NotImplementedError
 
     def own(self, partitions: list[int]) -> None:
-        """These are its own now."""
         self.is_fresh = self.is_fresh or partitions != self.partitions
         self.partitions = partitions
         for index in partitions:

@@ -75,7 +75,6 @@ class Process:
         self._now = now
 
     def start(self) -> Cluster:
-        """Start it on what the disk holds."""
         directory = self.disk.directory(durable=self._durable)
         self.cluster = open_cluster(directory, self._now, max_events=0, **self._configs)
         self.starts += 1
@@ -115,6 +114,5 @@ class Process:
         self.disk.on_change = look
 
     def end(self) -> None:
-        """Drop it."""
         self.disk.on_change = None
         self.cluster = None

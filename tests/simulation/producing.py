@@ -68,7 +68,6 @@ class IdempotentProducer(Actor):
         self.producer_id, self.epoch = answer.producer_id, answer.producer_epoch
 
     def batch(self, index: int) -> Batch:
-        """The next batch for a partition."""
         place: Place = self.topic, index
         now, records, names = self.world.now, [], []
         for _ in range(self.random.choice((1, 1, 3))):

@@ -68,7 +68,6 @@ class TransactionalProducer:
     # Steps. Each raises Fenced or Failed.
 
     def init(self) -> Doing[None]:
-        """InitProducerId, with its own id if it has one."""
         yield from self._find()
         request = init_request(self.transactional_id, self.producer, timeout_ms=TIMEOUT_MS)
         answer = yield from self._asked(request, 4, lambda each: each.error_code)

@@ -36,8 +36,6 @@ CONFIGS = {
 
 
 class World:
-    """Everything that a seed is about."""
-
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.weather = plan.weather
@@ -66,7 +64,6 @@ class World:
         return self.process.now()
 
     def tell(self, who: str, what: str, *more: object) -> None:
-        """Into the trace."""
         self.trace.append((self.now - NOW, who, what, *more))
 
     def at(self, when: int, action: Callable[[], None]) -> None:
@@ -116,12 +113,10 @@ class World:
     # The broker
 
     def cluster(self) -> Cluster:
-        """The broker, which runs."""
         assert self.process.cluster is not None
         return self.process.cluster
 
     def partition(self, place: Place) -> Partition | None:
-        """A partition of the broker, if it runs."""
         cluster = self.process.cluster
         return None if cluster is None else cluster.partition(*place)
 

@@ -203,7 +203,6 @@ def _now() -> int:
 
 
 def main(address: str, seed: int) -> None:
-    """Work until standard input ends."""
     load = Load(address, seed)
     load.start()
     for _ in sys.stdin:

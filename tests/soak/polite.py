@@ -61,7 +61,6 @@ class Rounds:
 
 
 def main(address: str) -> None:
-    """Measure until standard input ends."""
     rounds = Rounds(address)
     runner = threading.Thread(target=rounds.run, daemon=True)
     runner.start()

@@ -31,8 +31,6 @@ class Minute(NamedTuple):
 
 
 class Check(NamedTuple):
-    """One sentence of the verdict."""
-
     is_good: bool
     text: str
 

@@ -47,7 +47,6 @@ class One(NamedTuple):
 
 
 def entries_of(segments: Segments) -> list[One]:
-    """All entries of all segments."""
     found = []
     for base, data in segments.items():
         for entry in entries(data):

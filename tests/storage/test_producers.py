@@ -108,7 +108,6 @@ class Partition:
     aborted: list[AbortedTransaction] = field(default_factory=list)
 
     def step(self, text: str, producer: int = 1, time: int = 0) -> str:
-        """Take a step of the table; the answer."""
         match = STEP.fullmatch(text)
         assert match is not None, text
         number, count, kind = int(match[3]), int(match[4] or 1), match[5]

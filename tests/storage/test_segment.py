@@ -39,7 +39,6 @@ def add(
     offset: int | None = None,
     now_ms: int = 0,
 ) -> None:
-    """Append a batch of these values."""
     batch = build_batch(
         [(timestamp, None, value, ()) for value in values],
         base_offset=segment.next_offset if offset is None else offset,

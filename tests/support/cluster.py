@@ -137,5 +137,4 @@ class _Transport:
 
 
 def client_of(cluster: Cluster, client_id: str = "test", node_id: int = 1) -> Client:
-    """A new connection to a cluster."""
     return Client(cluster, client_id, node_id)

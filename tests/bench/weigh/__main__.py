@@ -27,7 +27,6 @@ DEFAULT_BASE = "58a42da"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, and print the tables."""
     options = _parser().parse_args(arguments)
     sites = {BASE: site_of(options.base), HERE: site_here()}
     load, begin = os.getloadavg()[0], time.perf_counter()

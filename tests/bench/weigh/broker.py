@@ -12,7 +12,6 @@ import time
 
 
 def main() -> None:
-    """Serve until the input ends."""
     try:
         from odradek import Emulator
     except ImportError:  # a commit without a root

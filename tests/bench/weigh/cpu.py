@@ -40,8 +40,6 @@ TIMEOUT_S = 30.0
 
 
 class Measured:
-    """One broker, and the connection to it."""
-
     def __init__(self, site: Site, settings: Mapping[str, Any], place: Path) -> None:
         program = str(Path(__file__).with_name("broker.py"))
         self._process = python(site, [program, json.dumps(settings)], place)
@@ -85,7 +83,6 @@ class Measured:
         return int(self._out.readline())
 
     def close(self) -> None:
-        """End it."""
         self._connection.close()
         self._process.communicate(timeout=TIMEOUT_S)
 

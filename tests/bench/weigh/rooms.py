@@ -12,7 +12,6 @@ LINES, FILES = "lines", "files"
 
 
 def measure(sites: dict[str, Site], figures: Figures) -> list[str]:
-    """Count; the rows, in their order."""
     rows: dict[str, None] = {}
     for package in PACKAGES:
         inside: set[str] = set()

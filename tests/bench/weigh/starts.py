@@ -76,7 +76,6 @@ COLUMNS = (CPU, WALL, MODULES, OURS, RSS, ANONYMOUS)
 
 
 def measure(sites: dict[str, Site], figures: Figures, rounds: int) -> None:
-    """All of it, so many times."""
     probes: tuple[Callable[[Site, Path], Iterator[tuple[str, str, float]]], ...] = (
         _imports,
         _plugin,

@@ -33,7 +33,6 @@ class ShareClients(JavaProcess):
     def consumer(
         self, bootstrap: str, topic: str, group: str, config: Mapping[str, str] | None = None
     ) -> ShareConsumer:
-        """A share consumer of a group, subscribed to a topic."""
         name = f"consumer-{next(_numbers)}"
         settings = {"bootstrap.servers": bootstrap, "group.id": group, **(config or {})}
         consumer = ShareConsumer(self, name)
@@ -42,8 +41,6 @@ class ShareClients(JavaProcess):
 
 
 class ShareConsumer:
-    """One share consumer."""
-
     def __init__(self, clients: ShareClients, name: str) -> None:
         self._clients = clients
         self._name = name
@@ -56,7 +53,6 @@ class ShareConsumer:
         return answer
 
     def poll(self) -> list[Got]:
-        """What one poll returns."""
         return [Got(**each) for each in self.do("poll", ms=_POLL_MS)["records"]]
 
     def get(self, number: int) -> list[Got]:
@@ -78,5 +74,4 @@ class ShareConsumer:
         return found
 
     def close(self) -> None:
-        """Leave the group."""
         self.do("close")

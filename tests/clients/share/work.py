@@ -27,7 +27,6 @@ class Work:
             client.produce(bootstrap, self.topic, [record], partition=i % partitions)
 
     def configure(self, configs: dict[str, str]) -> None:
-        """Set configs of the group."""
         entries = [
             ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
             for name, value in configs.items()

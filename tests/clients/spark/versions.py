@@ -51,7 +51,6 @@ TIMEOUT_S = 7200
 
 
 def main() -> int:
-    """Try the versions, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("versions", nargs="+")
     parser.add_argument("--venvs", type=Path, default=Path(tempfile.gettempdir(), "sparkversions"))
@@ -83,7 +82,6 @@ def merged(known: str, new: str) -> str:
 
 
 def tried(version: str, venvs: Path, groups: list[str]) -> dict[str, Any]:
-    """What was seen of one version."""
     python = installed(version, venvs)
     if python is None:
         return {"version": version, "why": "PyPI's could not be installed", "jars": []}
@@ -140,7 +138,6 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def cell(group: dict[str, Any] | None) -> str:
-    """One group of one version."""
     if group is None:
         return ""
     passed = group["of"] - len(group["failed"])

@@ -71,7 +71,6 @@ class Application:
         return answers()[0].split()
 
     def close(self) -> None:
-        """Let it leave its group in good order."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         assert self._process.wait(CLOSE_S) == 0

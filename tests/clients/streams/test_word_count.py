@@ -31,7 +31,6 @@ def ground(request: pytest.FixtureRequest) -> Iterator[Ground]:
 
 @pytest.fixture
 def start(ground: Ground, tmp_path: Path) -> Iterator[Callable[[], WordCount]]:
-    """Starts one more instance."""
     made: list[WordCount] = []
 
     def start() -> WordCount:

@@ -47,8 +47,6 @@ def start_word_count(tmp_path):
 
 
 class WordCount(Application):
-    """One instance of the application."""
-
     def __init__(
         self, bootstrap: str, directory: Path, config: Mapping[str, Any] | None = None
     ) -> None:

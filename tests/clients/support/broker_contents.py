@@ -45,8 +45,6 @@ Found = tuple[int, int, int]  # offset, timestamp, leader epoch
 
 @dataclass
 class Partition:
-    """One partition as clients see it."""
-
     batches: Batches
     high_watermark: int
     last_stable_offset: int
@@ -66,8 +64,6 @@ class Partition:
 
 @dataclass
 class Topic:
-    """One topic as clients see it."""
-
     topic_id: bytes
     is_internal: bool
     configs: dict[str, str | None]

@@ -128,7 +128,6 @@ def create_topics(address: str) -> None:
 
 
 def fill(address: str, filled: Filled) -> None:
-    """One round of everything."""
     filled.rounds += 1
     _fill_codecs(address, filled)
     _fill_stamped(address, filled)

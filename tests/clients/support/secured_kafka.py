@@ -80,7 +80,6 @@ class SecuredKafka:
         self.kafka = RealKafka(config=own, ports=(ports[0], ports[1]))
 
     def address(self, listener: str = "PLAINTEXT") -> str:
-        """Where a listener is."""
         port = self._ports.get(listener)
         return self.kafka.bootstrap_servers if port is None else f"127.0.0.1:{port}"
 

@@ -53,7 +53,6 @@ class Allowances:
         self.used: Counter[str] = Counter()
 
     def find(self, request: Request | None, difference: Difference) -> Allowed | None:
-        """The first that covers the difference."""
         if request is None:
             return None
         for allowed in self._allowed:

@@ -63,7 +63,6 @@ def set_user(
     salt: bytes = b"salt",
     password: bytes = b"p" * 32,
 ) -> AlterUserScramCredentialsRequest.Upsertion:
-    """A credential to be set."""
     return AlterUserScramCredentialsRequest.Upsertion(
         name=name,
         mechanism=mechanism,
@@ -74,7 +73,6 @@ def set_user(
 
 
 def drop_user(name: str, mechanism: int = 1) -> AlterUserScramCredentialsRequest.Deletion:
-    """A credential to be removed."""
     return AlterUserScramCredentialsRequest.Deletion(name=name, mechanism=mechanism)
 
 
@@ -90,7 +88,6 @@ def alter_users(
 
 
 def users(*names: str) -> DescribeUserScramCredentialsRequest:
-    """Ask for users."""
     made = DescribeUserScramCredentialsRequest
     return made(users=[made.User(name=name) for name in names])
 
@@ -126,7 +123,6 @@ def elect(
 def move(
     *topics: tuple[str, list[tuple[int, list[int] | None]]], **more: Any
 ) -> AlterPartitionReassignmentsRequest:
-    """Partitions to be moved: (index, brokers)."""
     made = AlterPartitionReassignmentsRequest
     return made(
         topics=[

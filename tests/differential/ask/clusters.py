@@ -46,7 +46,6 @@ def topic_on(*replicas: list[int], name: str = "~t", at: int = 1, **configs: str
 def at_each(
     request: Request, version: int | None = None, nodes: Iterable[int] = NODES, **more: Any
 ) -> Steps:
-    """The same request to each of these brokers."""
     return [Ask(request, version, at=node, **more) for node in nodes]
 
 
@@ -103,7 +102,6 @@ def of_listed(**values: Any) -> dict[str, Any]:
 
 
 def about(*names: str) -> MetadataRequest:
-    """Metadata of topics."""
     wanted = [MetadataRequest.Topic(name=name) for name in names]
     return MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
 
@@ -137,7 +135,6 @@ def epoch_end(
 
 
 def set_config(name: str, value: str, topic: str = "~t", at: int = 1) -> Ask:
-    """Change one config of a topic."""
     made = IncrementalAlterConfigsRequest.Resource
     config = made.Config(name=name, config_operation=_SET, value=value)
     resource = made(resource_type=_OF_A_TOPIC, resource_name=topic, configs=[config])
@@ -145,7 +142,6 @@ def set_config(name: str, value: str, topic: str = "~t", at: int = 1) -> Ask:
 
 
 def view(name: str = "~t", nodes: Iterable[int] = NODES) -> Steps:
-    """What brokers tell of a topic."""
     steps: list[Step] = []
     for node in nodes:
         steps += [Ask(about(name), 13, at=node), Ask(described(name), 0, at=node)]

@@ -56,7 +56,6 @@ def enter(member: Any = "a", *names: str, **more: Any) -> ConsumerGroupHeartbeat
 
 
 def depart(member: Any = "a", epoch: int = -1, **more: Any) -> ConsumerGroupHeartbeatRequest:
-    """A heartbeat that leaves."""
     return heartbeat(member, epoch, **more)
 
 

@@ -28,7 +28,6 @@ def commit(
     metadata: str | None = "m",
     **more: Any,
 ) -> OffsetCommitRequest:
-    """Commit (topic, partition, offset) each."""
     part = OffsetCommitRequest.Topic.Partition
     return OffsetCommitRequest(
         group_id=group,
@@ -77,7 +76,6 @@ def join(
     kind: str = "consumer",
     instance: str | None = None,
 ) -> JoinGroupRequest:
-    """Join a classic group."""
     return JoinGroupRequest(
         group_id=group,
         session_timeout_ms=session_ms,
@@ -98,7 +96,6 @@ def sync(
     protocol: str | None = "range",
     instance: str | None = None,
 ) -> SyncGroupRequest:
-    """Sync in a generation; the leader sends the assignments."""
     return SyncGroupRequest(
         group_id=group,
         generation_id=generation,
@@ -115,7 +112,6 @@ def sync(
 def beat(
     member: Any, generation: int = 1, group: str = "~g", instance: str | None = None
 ) -> HeartbeatRequest:
-    """A heartbeat."""
     return HeartbeatRequest(
         group_id=group, generation_id=generation, member_id=member, group_instance_id=instance
     )
@@ -134,7 +130,6 @@ def leave(*members: tuple[Any, str | None], group: str = "~g") -> LeaveGroupRequ
 
 
 def describe(*groups: str) -> DescribeGroupsRequest:
-    """Describe groups."""
     return DescribeGroupsRequest(groups=list(groups or ("~g",)))
 
 

@@ -38,7 +38,6 @@ def produce_all(
 
 
 def produce(records: Any, name: str = "~t", partition: int = 0, **more: Any) -> ProduceRequest:
-    """Produce to one partition."""
     return produce_all((name, partition, records), **more)
 
 
@@ -48,7 +47,6 @@ def put(*values: bytes | None, name: str = "~t", partition: int = 0, **options: 
 
 
 def wanted(offset: int = 0, partition: int = 0, **more: Any) -> FetchRequest.Topic.Partition:
-    """A partition to be fetched."""
     more.setdefault("partition_max_bytes", ENOUGH)
     return FetchRequest.Topic.Partition(partition=partition, fetch_offset=offset, **more)
 
@@ -60,7 +58,6 @@ def fetch_all(
     max_bytes: int = ENOUGH,
     **more: Any,
 ) -> FetchRequest:
-    """Fetch from several topics."""
     return FetchRequest(
         max_wait_ms=wait_ms,
         min_bytes=min_bytes,
@@ -74,7 +71,6 @@ def fetch_all(
 
 
 def fetch(offset: int = 0, name: str = "~t", partition: int = 0, **more: Any) -> FetchRequest:
-    """Fetch from one partition."""
     of_partition = {
         key: more.pop(key)
         for key in ("current_leader_epoch", "last_fetched_epoch", "partition_max_bytes")

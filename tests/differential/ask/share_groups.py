@@ -116,7 +116,6 @@ def share_fetch(
 def share_ack(
     parts: Parts, epoch: int, member: str | None = "a", **more: Any
 ) -> ShareAcknowledgeRequest:
-    """Acknowledgements."""
     topics: dict[str, ShareAcknowledgeRequest.Topic] = {}
     kind = ShareAcknowledgeRequest.Topic.Partition
     for (name, index), acks in parts.items():

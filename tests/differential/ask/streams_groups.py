@@ -155,7 +155,6 @@ def stream_enter(
 
 
 def stream_depart(member: str = "a", epoch: int = LEAVES, **more: Any) -> Any:
-    """A heartbeat that leaves."""
     return stream_beat(member, epoch, **more)
 
 

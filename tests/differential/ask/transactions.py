@@ -188,7 +188,6 @@ def end(
 def txn_batch(
     *values: bytes, sequence: int = 0, who: tuple[Any, Any] | None = None, **options: Any
 ) -> Any:
-    """A transactional batch."""
     producer_id, producer_epoch = (pid(), epoch()) if who is None else who
     options.setdefault("transactional", True)
     return batch(
@@ -210,7 +209,6 @@ def write(
     who: tuple[Any, Any] | None = None,
     **options: Any,
 ) -> Ask:
-    """Produce one transactional batch."""
     data = txn_batch(*values, sequence=sequence, who=who, **options)
     return Ask(produce(data, topic, partition, transactional_id=name), version)
 

@@ -20,8 +20,6 @@ from ..engine.steps import Ask, Close, Restart, Sequence, Sleep, Step, Steps, Wr
 
 @dataclass(frozen=True)
 class Case:
-    """A case as it was written."""
-
     name: str
     rule: str
     write: Writer

@@ -54,7 +54,6 @@ def grown(name: str, count: int) -> Steps:
 
 
 def configs_of(name: str) -> Step:
-    """Some configs of a topic."""
     resource = DescribeConfigsRequest.Resource(
         resource_type=_TOPIC,
         resource_name=name,

@@ -44,8 +44,6 @@ REAL_CONFIG = CONFIG | {
 
 
 class Brokers(Protocol):
-    """A cluster to be compared."""
-
     running: dict[int, bool]
     """Whether each broker runs, by its id: neither stopped, nor killed, nor paused."""
     has_quorum: bool
@@ -91,8 +89,6 @@ class Notes:
 
 
 class EmulatedCluster(Notes):
-    """Three brokers of the emulator."""
-
     def __init__(self, config: Mapping[str, str] = CONFIG) -> None:
         super().__init__()
         self._config = config
@@ -118,22 +114,18 @@ class EmulatedCluster(Notes):
         self.note(verb, node)
 
     def mend(self) -> None:
-        """Let all brokers run."""
         for verb, node in self.verbs():
             self.do(verb, node)
 
     def renew(self) -> None:
-        """Put a new cluster in its place."""
         self.emulator.stop()
         super().__init__()
         self.emulator = self._new()
 
     def kill(self) -> None:
-        """Kill all brokers."""
         self.emulator.kill()
 
     def restart(self) -> None:
-        """Restart all brokers."""
         self.emulator.restart()
 
     def __enter__(self) -> EmulatedCluster:
@@ -175,19 +167,16 @@ class RealBrokers(Notes):
                 list(pool.map(lambda each: self.do(*each), verbs))
 
     def renew(self) -> None:
-        """Put a new cluster in its place."""
         self._cluster.close()
         super().__init__()
         self._cluster = _real()
         self._cluster.start()
 
     def kill(self) -> None:
-        """Kill all brokers."""
         for node in NODES:
             self.do("kill", node)
 
     def restart(self) -> None:
-        """Restart all brokers."""
         for node in self._cluster.nodes.values():
             node.stop()
         self.running = dict.fromkeys(NODES, False)

@@ -66,7 +66,6 @@ class Drawing:
         self.sequence = 0
 
     def pick(self) -> int:
-        """A broker that runs."""
         return self.random.choice(sorted(self.running))
 
     def place(self) -> tuple[str, int]:
@@ -77,7 +76,6 @@ class Drawing:
 
 
 def draw(seed: int, served: Served) -> Sequence:
-    """The sequence of a seed."""
     drawing = Drawing(Random(seed), served)
     steps = _beginning(drawing)
     for _ in range(drawing.random.choice(ROUNDS)):

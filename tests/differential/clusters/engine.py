@@ -48,8 +48,6 @@ _PREFERRED = 0
 
 
 class ClusterEngine(Engine):
-    """Two clusters that run."""
-
     times_answers = False  # how long a real cluster takes for a change is its own business
 
     def __init__(self, real: Brokers, ours: Brokers, allowances: Allowances | None = None) -> None:
@@ -119,7 +117,6 @@ class ClusterEngine(Engine):
         self.until(is_whole, "the cluster does not become whole")
 
     def at_both(self, do: Callable[[Brokers], None]) -> None:
-        """Do something to both clusters at once."""
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(do, self.clusters))
 
@@ -134,8 +131,6 @@ class ClusterEngine(Engine):
 
 
 class ClusterRun(SequenceRun):
-    """A sequence that is being run on clusters."""
-
     def take(self, index: int, step: Step) -> None:
         """Do what a step says, and gather what is answered meanwhile."""
         engine = cast(ClusterEngine, self.engine)

@@ -62,12 +62,10 @@ class Viewer:
             asker.close()
 
     def close(self) -> None:
-        """Close all connections."""
         for node in list(self._askers):
             self.forget(node)
 
     def running(self) -> list[int]:
-        """The brokers that answer."""
         return [node for node, runs in self._brokers.running.items() if runs]
 
     def listed(self) -> list[list[int]]:

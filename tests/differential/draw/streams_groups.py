@@ -125,7 +125,6 @@ class _Group:
         self.steps.append(Ask(request, 0, keep=keep))
 
     def member(self) -> str:
-        """Mostly one that has joined."""
         random = self.random
         if self.members and random.random() < 0.93:
             return random.choice(sorted(self.members))
@@ -207,7 +206,6 @@ class _Group:
         self.leave(member, **more)
 
     def leave(self, member: str, **more: Any) -> None:
-        """A member leaves."""
         self.members.discard(member)
         self.steps.append(Ask(stream_depart(member, **more), 0))
 

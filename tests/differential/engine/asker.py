@@ -52,6 +52,5 @@ class Asker:
         return answer
 
     def close(self) -> None:
-        """Close the connection."""
         self._stream.close()
         self._socket.close()

@@ -119,7 +119,6 @@ class Engine:
         return self.follow(self.runner(self, sequence, namespace))
 
     def follow(self, run: SequenceRun) -> Result:
-        """Run it, and count."""
         if self.recorder is not None:
             self.recorder.begin(run)
         try:
@@ -159,8 +158,6 @@ class Engine:
 
 
 class SequenceRun:
-    """A sequence that is being run."""
-
     def __init__(
         self, engine: Engine, sequence: Sequence, namespace: str, now_ms: int | None = None
     ) -> None:

@@ -43,8 +43,6 @@ class StepLog:
 
 @dataclass
 class Result:
-    """A sequence that was run."""
-
     sequence: Sequence
     log: list[StepLog] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)

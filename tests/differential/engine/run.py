@@ -38,7 +38,6 @@ class Run:
         self._began = time.monotonic()
 
     def cases(self, cases: Iterable[Steps], *, are_drawn: bool = False) -> None:
-        """Run hand-written cases, or sequences that were drawn."""
         for case in cases:
             self.cases_run += not are_drawn
             self.drawn_run += are_drawn

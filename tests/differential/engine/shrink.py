@@ -103,7 +103,6 @@ def smaller_values(steps: tuple[Step, ...], shows: Shows) -> tuple[Step, ...]:
 
 
 def simpler_steps(step: Step) -> Iterator[Step]:
-    """Every step that is one change simpler."""
     if not isinstance(step, Ask):
         return
     if step.damage is not None:

@@ -60,8 +60,6 @@ Key = tuple[str, int | str]
 
 
 class Link:
-    """One connection to a broker."""
-
     def __init__(self, address: tuple[str, int]) -> None:
         self.socket = socket.create_connection(address, CONNECT_TIMEOUT_S)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -85,7 +83,6 @@ class Link:
         return self.frames.feed(data) if data else None
 
     def close(self) -> None:
-        """Close it from here."""
         self.socket.close()
 
 
@@ -135,13 +132,11 @@ class Side:
             self._lost(on)
 
     def close(self, on: str) -> None:
-        """Close a connection from here."""
         link = self._links.pop(on, None)
         if link is not None:
             link.close()
 
     def close_all(self) -> None:
-        """Close every connection from here."""
         for name in list(self._links):
             self.close(name)
 

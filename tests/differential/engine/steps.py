@@ -152,7 +152,6 @@ def Send(request: Request, version: int | None = None, on: str = MAIN, **more: A
 
 
 def asks(*requests: Request, version: int | None = None) -> Steps:
-    """A step for each request."""
     return [Ask(request, version) for request in requests]
 
 

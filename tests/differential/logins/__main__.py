@@ -12,7 +12,6 @@ from .users import add_users
 
 
 def main(words: list[str]) -> int:
-    """The number of differences."""
     names = [name for name in CASES if not words or any(word in name for word in words)]
     with real() as theirs, emulated() as ours:
         for addresses in (theirs, ours):

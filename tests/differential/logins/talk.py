@@ -120,13 +120,11 @@ class Talk:
             self.said.append(f"{data.hex()} reset")
 
     def close(self) -> None:
-        """Close it."""
         self.socket.close()
 
     # Logins
 
     def handshake(self, mechanism: str, version: int = 1) -> None:
-        """Propose a mechanism."""
         self.ask(SaslHandshakeRequest(mechanism=mechanism), version)
 
     def token(self, data: bytes, version: int = 2) -> bytes:

@@ -90,7 +90,6 @@ _ODD = ("zed", "User:", ":x", "Group:g", "User:*", "")
 
 
 def draw(seed: int, served: Served) -> Sequence:
-    """The sequence of a seed."""
     random = Random(seed)
     name = random.choice(("any", "any", "any", *_KINDS))
     steps: Steps = [NO_RULES, *beginning(random)]

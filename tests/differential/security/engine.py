@@ -30,8 +30,6 @@ _CHANGES_RULES = (CreateAclsRequest, DeleteAclsRequest)
 
 
 class SecuredSide(Side):
-    """A broker at which users log in."""
-
     broker: Secured
 
     def _link(self, on: str) -> Link:
@@ -44,8 +42,6 @@ class SecuredSide(Side):
 
 
 class SecuredEngine(Engine):
-    """Two brokers with an authorizer."""
-
     def __init__(self, real: Secured, ours: Secured, allowances: Allowances | None = None) -> None:
         super().__init__(real, ours, allowances)
         self.sides = (SecuredSide(real), SecuredSide(ours))
@@ -63,8 +59,6 @@ class SecuredEngine(Engine):
 
 
 class SecuredRun(SequenceRun):
-    """A sequence that is being run."""
-
     engine: SecuredEngine
 
     def __init__(self, *begun_with: Any) -> None:

@@ -45,8 +45,6 @@ WHO = st.integers(-1, MAX_SIZE - 1)
 
 
 class GroupMachine(RuleBasedStateMachine):
-    """Members of one small group."""
-
     def __init__(self) -> None:
         super().__init__()
         self.world = World()

@@ -30,7 +30,6 @@ def alter(
     validate_only: bool = False,
     version: int = 1,
 ) -> list[Answer]:
-    """Change configs; return error and message of each resource."""
     made = IncrementalAlterConfigsRequest.Resource
     request = IncrementalAlterConfigsRequest(
         resources=[

@@ -29,8 +29,6 @@ ONE = build_old_message(b"hello")
 
 
 class Client:
-    """One connection."""
-
     def __init__(self, kafka: Kafka07) -> None:
         self.socket = socket.create_connection((kafka.host, kafka.port), 10)
 

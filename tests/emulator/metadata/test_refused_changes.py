@@ -37,8 +37,6 @@ BEFORE = [
 
 
 class Change(NamedTuple):
-    """A kind of change."""
-
     name: str
     asked: Asked
     lasts: bool = True

@@ -38,7 +38,6 @@ def cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Se
 
 
 def served(cache: SessionCache, request: FetchRequest, now: int = 0) -> Session | None:
-    """The session of a request, updated by it."""
     session = cache.begin(request, 12, now)
     if session is None:
         return None
@@ -55,7 +54,6 @@ def opened(cache: SessionCache, count: int, *, name: str = "t", now: int = 0) ->
 
 
 def next_of(session: Session, *partitions: int, forgotten: range = range(0)) -> FetchRequest:
-    """The next request of a session."""
     forgets = [FetchRequest.ForgottenTopic(topic="t", partitions=list(forgotten))]
     return fetch_request(
         *map(asked, partitions),

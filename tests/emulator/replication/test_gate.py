@@ -22,7 +22,6 @@ GIVES_UP_MS = 60_000
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    """Three brokers that have no controller."""
     cluster = Cluster(
         BrokerConfig(),
         data_dir=MemoryDisk().directory(),

@@ -20,5 +20,4 @@ def cluster() -> Iterator[Cluster]:
 
 @pytest.fixture
 def user(cluster: Cluster) -> Callable[[str], Client]:
-    """A client of a user."""
     return lambda name: client_as(cluster, name)

@@ -39,7 +39,6 @@ def is_hidden(secret: str | bytes, where: str | bytes) -> bool:
 
 
 def asked_for_a_token(tokens: TokenEndpoint, secret: str) -> str:
-    """What the endpoint answers to a client."""
     shown = b64encode(f"alice:{secret}".encode()).decode()
     body = b"grant_type=client_credentials"
     request = Request(tokens.url, body, {"Authorization": f"Basic {shown}"})

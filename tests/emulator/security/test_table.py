@@ -80,7 +80,6 @@ def _learns_of_the_group(case: Case) -> bool:
 
 
 def _errors(item: Struct) -> Iterator[Error]:
-    """Every error in an answer."""
     for field, type_ in type(item).fields():
         value = getattr(item, field.name)
         if field.name in ("error_code", "partition_error_code"):

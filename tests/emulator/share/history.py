@@ -48,8 +48,6 @@ _SET = 0
 
 
 class Place(NamedTuple):
-    """A record."""
-
     partition: int
     offset: int
 

@@ -68,13 +68,11 @@ class Broker:
         return set()
 
     def share(self) -> SharePartition:
-        """The share partition, loaded."""
         state, record = self.shard.read(KEY, 0, self.time)
         self._apply(record)
         return SharePartition(KEY, 0, state, lambda: 0, self)
 
     def append(self, count: int) -> None:
-        """One more batch."""
         base = self.headers[-1].last_offset + 1 if self.headers else 0
         batch = build_batch([NewRecord(0, None, b"v")] * count, base_offset=base)
         self.headers.append(read_header(batch))
@@ -82,7 +80,6 @@ class Broker:
     def fetch(
         self, share: SharePartition, member: str, limit: int = 500, *, exact: bool = False
     ) -> list[Acquired]:
-        """What a member acquires."""
         if not share.may_acquire:
             return []
         offset = share.next_offset()
@@ -90,7 +87,6 @@ class Broker:
         return acquire(share, Wish(member, exact, 10), limit, offset, read)
 
     def advance(self, milliseconds: int) -> None:
-        """Let time pass."""
         self.time += milliseconds
         self.timers.fire(self.time)
 

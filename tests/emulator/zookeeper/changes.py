@@ -29,17 +29,11 @@ class Ground(Protocol):
     zk: Any
     """A KazooClient."""
 
-    def ask(self, request: Request, version: int, broker: int | None = None) -> Any:
-        """Ask a broker, or the controller."""
-        ...
+    def ask(self, request: Request, version: int, broker: int | None = None) -> Any: ...
 
-    def stop(self, broker: int) -> None:
-        """Stop it in good order."""
-        ...
+    def stop(self, broker: int) -> None: ...
 
-    def start(self, broker: int) -> None:
-        """Start it again."""
-        ...
+    def start(self, broker: int) -> None: ...
 
 
 Change = Callable[[Ground], object]

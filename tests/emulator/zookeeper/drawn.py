@@ -39,7 +39,6 @@ class Drawer:
         self.connections = connections
 
     def draw(self) -> tuple[int, Asked]:
-        """Which connection asks, and what."""
         random = self.random
         which = random.randrange(self.connections)
         kind = random.choices(list(_KINDS), list(_KINDS.values()))[0]
@@ -145,14 +144,12 @@ def lines_of(asked: Asked, frames: list[bytes]) -> Iterator[str]:
 
 
 def notified(frame: bytes) -> str:
-    """A notification."""
     xid, zxid, code = raw.header(frame)
     reader = Reader(frame[16:])
     return f"notified {xid} {zxid} {code}: {reader.i32()} {reader.i32()} {reader.text()}"
 
 
 def answered(asked: Asked, frame: bytes) -> str:
-    """An answer."""
     xid, zxid, code = raw.header(frame)
     reader = Reader(frame[16:])
     fields = [] if code else _fields(asked.kind, reader)

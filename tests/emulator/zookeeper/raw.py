@@ -99,15 +99,11 @@ def log_in(scheme: str, credentials: bytes) -> Asked:
 
 
 class Connection(Protocol):
-    """A connection with a session."""
-
     def ask(self, asked: Asked, xid: int) -> list[bytes]:
         """Send a request; the frames up to the answer, which is the last of them."""
         ...
 
-    def pending(self) -> list[bytes]:
-        """The notifications that have come."""
-        ...
+    def pending(self) -> list[bytes]: ...
 
 
 class Sorted:
@@ -128,7 +124,6 @@ class Sorted:
 
 
 def new_keeper(limits: Limits = DEFAULT_LIMITS) -> tuple[Keeper, Sorted]:
-    """A Keeper, and its time."""
     time = Sorted()
     return Keeper(time, Random(1), limits), time
 

@@ -145,7 +145,6 @@ class ScalaConsumer:
         )
 
     def stop(self) -> None:
-        """Stop it in good order."""
         self._process.terminate()
         self._process.wait(30)
 

@@ -17,7 +17,6 @@ from tests.requests.produce import produce_all
 
 @attack(test=1_000, full=10_000)
 def metadata_that_creates_topics(target: Target, count: int) -> None:
-    """Metadata of topics that it creates."""
     with Hostile(target.address) as hostile:
         hostile.ask(metadata_of(*names(count), creates=True), 9)
         last = metadata_of(names(count)[-1])
@@ -26,7 +25,6 @@ def metadata_that_creates_topics(target: Target, count: int) -> None:
 
 @attack(test=2_500, full=10_000)
 def a_topic_of_many_partitions(target: Target, count: int) -> None:
-    """CreateTopics of one topic."""
     topic = CreateTopicsRequest.Topic(
         name=VICTIM, num_partitions=count, replication_factor=1, assignments=[], configs=[]
     )

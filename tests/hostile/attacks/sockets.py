@@ -36,7 +36,6 @@ def parked(milliseconds: int, topic: str = VICTIM) -> bytes:
 
 
 def metadata_of(*names: str, creates: bool = False) -> MetadataRequest:
-    """Metadata of topics by name."""
     topics = [MetadataRequest.Topic(name=name) for name in names]
     return MetadataRequest(topics=topics, allow_auto_topic_creation=creates)
 

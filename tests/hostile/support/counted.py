@@ -61,7 +61,6 @@ class Turns:
 
 
 def main() -> int:
-    """Serve until standard input ends."""
     sys.modules["uvloop"] = None  # type: ignore[assignment]
     from odradek.compat.cli.main import main as odradek
     from odradek.wire import compression

@@ -19,7 +19,6 @@ LARGE = 1_000_000
 
 
 def names(count: int) -> list[str]:
-    """The names of so many topics."""
     return [f"{VICTIM}-{number:05d}" for number in range(count)]
 
 

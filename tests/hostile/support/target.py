@@ -15,8 +15,6 @@ from tests.support.processes import HAS_PROC
 
 @dataclass(frozen=True)
 class Target:
-    """A running broker."""
-
     address: str
     pid: int
 

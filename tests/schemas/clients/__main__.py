@@ -142,7 +142,6 @@ def tried(client: Client, options: argparse.Namespace) -> str:
 
 
 def main() -> int:
-    """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--confluent", metavar="CLASSPATH")

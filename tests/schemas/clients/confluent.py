@@ -11,7 +11,6 @@ from confluent_kafka.serialization import MessageField, SerializationContext
 
 
 def main(url: str, schema: str, given: str) -> None:
-    """Print what was written and read."""
     client = SchemaRegistryClient({"url": url})
     where = SerializationContext("orders", MessageField.VALUE)
     wrote = AvroSerializer(client, schema)({"id": 1, "item": "nut"}, where)

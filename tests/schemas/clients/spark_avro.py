@@ -19,7 +19,6 @@ _TYPE = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
 
 
 def main(url: str, schema: str, given: str) -> None:
-    """Print what was written and read."""
     import pyspark
 
     version = pyspark.__version__

@@ -35,8 +35,6 @@ class NoOutcome(Exception):
 
 
 class ProducerApp(ABC):
-    """One producer."""
-
     @abstractmethod
     def send(self, value: bytes, seconds: float) -> None:
         """Send one record, and wait until it is acknowledged. Raises ClientRaised, NoOutcome."""
@@ -76,8 +74,6 @@ class ConsumerApp(ABC):
 
 
 class Apps(ABC):
-    """The applications of one client."""
-
     name: str
     version: str
 

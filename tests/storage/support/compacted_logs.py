@@ -24,7 +24,6 @@ Pair = tuple[bytes | None, bytes | None]
 
 
 def keyed(path: Path | Directory, config: LogConfig = COMPACT, **more: Any) -> Log:
-    """A log of a compacted topic."""
     return open_log(path, config, **more)
 
 
@@ -59,7 +58,6 @@ class Found(NamedTuple):
 
 
 def stored(log: Log) -> list[Found]:
-    """Every batch of a log, from its files."""
     found = []
     for segment in log.segments:
         data = bytes(segment.file.read(0, segment.size)) if segment.size else b""

@@ -56,8 +56,6 @@ class Promised(NamedTuple):
 
 @dataclass
 class Partition:
-    """One partition, and what was done to it."""
-
     log: Log
     acked: list[Batch]
     appending: Batch | None = None
@@ -139,7 +137,6 @@ class World:
         producer: int = -1,
         transactional: bool = False,
     ) -> None:
-        """One batch; a producer goes on with its sequence."""
         log = self.partitions[index].log
         state = log.producers.states.get(producer)
         data = build_batch(
@@ -155,7 +152,6 @@ class World:
         self._put(index, bytes(data))
 
     def end_transaction(self, index: int, producer: int, *, commit: bool) -> None:
-        """A marker, if the producer has an open transaction."""
         log = self.partitions[index].log
         state = log.producers.states.get(producer)
         if state is None or state.txn_first_offset < 0:

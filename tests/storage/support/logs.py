@@ -48,7 +48,6 @@ def open_log(
 
 
 def home(path: Path) -> Path:
-    """The directory of that partition."""
     return path / "t-0"
 
 
@@ -94,7 +93,6 @@ def append(
 
 
 def put(log: Log, batch: bytearray, *, now_ms: int = 0) -> BatchHeader:
-    """Append a batch that is ready."""
     header = read_header(batch)
     log.append(batch, header, now_ms)
     return header
@@ -107,7 +105,6 @@ def put_at_end(log: Log, batch: bytearray, *, epoch: int = 0) -> BatchHeader:
 
 
 def end_transaction(log: Log, producer_id: int, *, commit: bool, epoch: int = 0) -> BatchHeader:
-    """Append a marker."""
     marker = end_transaction_batch(
         commit,
         base_offset=log.log_end_offset,
@@ -177,7 +174,6 @@ def disk_full_at(size: int) -> Iterator[None]:
 
 
 def flip(path: Path, position: int) -> None:
-    """Change one bit of a file."""
     data = bytearray(path.read_bytes())
     data[position] ^= 1
     path.write_bytes(data)

@@ -39,13 +39,11 @@ class Client:
         return call
 
     def end(self) -> None:
-        """Close the client and its loop."""
         self._loop.run_until_complete(self._client.close())
         self._loop.close()
 
 
 def client(address: str) -> Any:
-    """An admin client of this broker."""
     return Client(address)
 
 
@@ -55,12 +53,10 @@ def methods() -> type:
 
 
 def close(client: Client) -> None:
-    """End it."""
     client.end()
 
 
 def named(topics: Any) -> Any:
-    """A list of topics, by name."""
     return sorted(topics, key=lambda topic: topic["topic"])
 
 

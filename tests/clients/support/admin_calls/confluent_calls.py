@@ -36,7 +36,6 @@ NOT_CALLED: dict[str, str] = {}
 
 
 def client(address: str) -> Any:
-    """An admin client of this broker."""
     return made.AdminClient({"bootstrap.servers": address})
 
 

@@ -41,7 +41,6 @@ NO_USER = made.UserScramCredentialDeletion("nobody", SHA256)
 
 
 def client(address: str) -> Any:
-    """An admin client of this broker."""
     return made.KafkaAdminClient(bootstrap_servers=address)
 
 
@@ -51,7 +50,6 @@ def methods() -> type:
 
 
 def close(client: Any) -> None:
-    """End it."""
     client.close()
 
 

@@ -43,8 +43,6 @@ class Call(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What each broker answered to one call."""
-
     real: Any
     ours: Any
 

@@ -110,8 +110,6 @@ class Host:
 
 @dataclass
 class History:
-    """What is known afterwards."""
-
     events: list[Event] = field(default_factory=list)
     hosts: list[Host] = field(default_factory=list)
     ends: list[int] = field(default_factory=lambda: [0] * PARTITIONS)

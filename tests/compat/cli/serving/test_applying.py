@@ -94,7 +94,6 @@ class Watched:
         self.lines.append(line)
 
     def becomes(self, settings: Callable[[], Settings]) -> str:
-        """Change the file; return what was told."""
         self.settings = settings
         self._edits += 1
         before = len(self.lines)

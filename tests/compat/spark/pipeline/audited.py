@@ -38,7 +38,6 @@ def run(
 
 
 def audit(path: Path | str) -> Audit:
-    """The audit of a place."""
     return audit_by(path, run)
 
 

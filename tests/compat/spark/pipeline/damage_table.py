@@ -103,7 +103,6 @@ def _consumed(address: str, partition: str) -> tuple[set[int], str]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print the table."""
     real = "--real" in arguments
     words = [each for each in arguments if each != "--real"]
     kinds = [*DAMAGED_BATCHES, *DAMAGE]

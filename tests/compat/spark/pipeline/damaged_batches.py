@@ -67,7 +67,6 @@ def content(path: Path, partition: str) -> dict[int, bytes | None]:
 
 
 def edit(file: Path, change: Callable[[list[bytearray]], object]) -> None:
-    """Change a segment as a list of batches."""
     data = file.read_bytes()
     found = [bytearray(data[at : at + header.size]) for at, header in batches(data)]
     change(found)

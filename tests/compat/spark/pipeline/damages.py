@@ -47,8 +47,6 @@ def newest(path: Path, suffix: str, partition: str = T) -> Path:
 
 
 class Expected(NamedTuple):
-    """A finding that there must be."""
-
     partition: str
     file: str
     what: str

@@ -24,7 +24,6 @@ class Filled:
 
     @property
     def topic(self) -> str:
-        """The place of the topic in the broker."""
         return f"{self.address}/orders"
 
     @property

@@ -35,8 +35,6 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 class Written(NamedTuple):
-    """Directories of one broker."""
-
     stopped: Path
     killed: Path
 

@@ -33,7 +33,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planned(frame: Any) -> str:
-    """The physical plan."""
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 

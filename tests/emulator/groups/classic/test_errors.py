@@ -22,14 +22,11 @@ from tests.emulator.groups.support.world import World, leaver
 
 
 def rows(table: str) -> list[Any]:
-    """The rows of a table, each with itself as its name."""
     lines = [line.strip() for line in table.strip().splitlines()]
     return [pytest.param(line.split(), id=" ".join(line.split())) for line in lines]
 
 
 class Scene(World):
-    """A world in one of the situations."""
-
     def __init__(self, situation: str) -> None:
         super().__init__()
         self.ids = {"-": "", "ghost": "ghost", "m": "m-1", "f": "f-2", "s": "i-3"}

@@ -200,7 +200,6 @@ def test_a_tombstone_in_the_log_undoes_what_was_before_it() -> None:
 
 
 def stable_group(world: World, protocol_type: str, metadata: bytes) -> str:
-    """Group g with one member in Stable; its id."""
     member = world.enter("m", protocol_type=protocol_type, protocols=(("range", metadata),))
     world.advance(3000)
     world.sync(member, 1, protocol_type=protocol_type)

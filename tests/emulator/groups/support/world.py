@@ -35,7 +35,6 @@ class FakeTopics:
         self.topics: dict[str, FakeTopic] = {}
 
     def make(self, name: str, partitions: int) -> None:
-        """Create a topic, or let it grow."""
         self.generation += 1
         self.topics[name] = FakeTopic(name, range(partitions))
 
@@ -76,7 +75,6 @@ class FakeCall:
 
 
 def leaver(member_id: str, instance_id: str | None = None) -> LeaveGroupRequest.Member:
-    """A member that a LeaveGroup names."""
     return LeaveGroupRequest.Member(member_id=member_id, group_instance_id=instance_id)
 
 
@@ -111,7 +109,6 @@ class World:
         self.coordinator.load(0)
 
     def new_coordinator(self) -> Coordinator:
-        """A coordinator without any shard."""
         topic: Any = self
         return Coordinator(
             topic=topic,
@@ -244,7 +241,6 @@ class World:
         return mine[0] if mine else None
 
     def join(self, client: str = "c", **changes: Any) -> Any:
-        """Join group g."""
         return self.at_once(self.ask_join, client, **changes)
 
     def enter(self, client: str = "c", **changes: Any) -> str:
@@ -255,11 +251,9 @@ class World:
         return str(required.member_id)
 
     def sync(self, member_id: str, generation: int, **changes: Any) -> Any:
-        """Sync with group g."""
         return self.at_once(self.ask_sync, member_id, generation, **changes)
 
     def leave(self, *leavers: LeaveGroupRequest.Member) -> Any:
-        """Leave group g."""
         return self.at_once(self.ask_leave, *leavers)
 
     def beat(

@@ -37,8 +37,6 @@ Options = dict[str, str]
 
 
 class Asked(Protocol):
-    """Brokers that are asked."""
-
     def ask(self, node_id: int, request: Request, version: int) -> Any:
         """What a broker answers."""
 
@@ -47,8 +45,6 @@ class Asked(Protocol):
 
 
 class Reading:
-    """The commands."""
-
     def __init__(self, ground: Asked, topic: str) -> None:
         self._ground: Any = ground
         self._topic = topic

@@ -53,8 +53,6 @@ _OF_A_TOPIC = 2
 
 
 class Ground(Asked, Protocol):
-    """Where a transcript is played."""
-
     def running(self) -> list[int]:
         """The ids of those that answer."""
 

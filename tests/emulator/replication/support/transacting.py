@@ -33,8 +33,6 @@ _PASSING = {
 
 
 class Transacting:
-    """The commands."""
-
     _ground: Any
     _topic: str
     _producer = (_PRODUCER_ID, 0)

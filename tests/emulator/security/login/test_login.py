@@ -25,8 +25,6 @@ SERVED = {17: (0, 1), 18: (0, 4), 36: (0, 2), 10: (0, 6)}
 
 
 class Broker:
-    """A broker that knows two users."""
-
     def __init__(self, *mechanisms: str, session_ms: int = 0) -> None:
         self.mechanisms: Sequence[str] = mechanisms or ("PLAIN", *HASHES)
         self.session_ms = session_ms

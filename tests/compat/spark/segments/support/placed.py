@@ -37,11 +37,9 @@ def read(segments: Iterable[Segment], wanted: Wanted = EVERYTHING, **more: Any) 
 
 
 def column(table: pa.Table, name: str) -> list[Any]:
-    """One column as a list; empty if there are no rows."""
     values: list[Any] = table.column(name).to_pylist() if table.num_columns else []
     return values
 
 
 def offsets(segments: Sequence[Segment], wanted: Wanted = EVERYTHING, **more: Any) -> list[int]:
-    """The offsets that these segments give."""
     return column(read(segments, wanted, **more), "offset")
