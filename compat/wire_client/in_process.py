@@ -40,6 +40,7 @@ from .watching import Watching
 
 if TYPE_CHECKING:
     from ...emulator.cluster import Cluster
+    from ...emulator.control.request_metrics import Counted, RequestMetrics
     from ...emulator.embedded.embedded import Embedded
     from ...emulator.net.protocol import ClientProtocol
     from ...emulator.net.server import Server
@@ -82,6 +83,7 @@ class InProcessCluster:
         """Whether there is no other broker in its cluster."""
         self._server = server
         self._watching: Watching | None = None
+        self._request_metrics: RequestMetrics | None = None
         self.timeout = TIMEOUT_S
         self.new_reader: Callable[[], Reader] | None = None
         """The reader of values by a registry's schemas, as they are now."""
@@ -381,6 +383,23 @@ class InProcessCluster:
                 for topic in cluster.topics
             }
         )
+
+    def request_metrics(self) -> Counted:
+        """From the first time on that it is asked."""
+        from ...emulator.control.request_metrics import RequestMetrics
+
+        if self._request_metrics is None:
+            self._request_metrics = RequestMetrics()
+        step = self._request_metrics
+
+        def counted(cluster: Cluster) -> Counted:
+            def name(topic_id: bytes) -> str:
+                topic = cluster.topics.by_id(topic_id)
+                return "" if topic is None else topic.name
+
+            return step.counted(cluster.chain, name)
+
+        return self._call(counted)
 
     def _call(self, action: Callable[[Cluster], T]) -> T:
         found: T = self._run(action)

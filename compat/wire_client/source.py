@@ -20,6 +20,7 @@ from .segments import SeenSegment
 from .waiting import Wait
 
 if TYPE_CHECKING:
+    from ...emulator.control.request_metrics import Counted
     from ..schemas.reading import Reader
 
 T = TypeVar("T")
@@ -72,6 +73,10 @@ class EmulatorVerbs(Protocol):
     def appended_bytes(self) -> dict[str, int]:
         """By topic, how many bytes of batches were appended since its logs were opened, those
         that were there then included."""
+
+    def request_metrics(self) -> Counted:
+        """Requests by API and by topic: counted from the first time on that this is asked, and no
+        more when nobody has asked for some minutes."""
 
 
 class Sharing(Protocol):

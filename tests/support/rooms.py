@@ -69,7 +69,7 @@ ROOMS = {
         player
     """,
     "emulator/control": """
-        refusals
+        refusals request_metrics
         client_tracker
         traffic
         rules disk_rules
