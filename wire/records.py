@@ -70,6 +70,7 @@ __all__ = [
     "build_batch",
     "checksum",
     "end_transaction_batch",
+    "find_records",
     "read_header",
     "read_marker",
     "read_records",
@@ -87,12 +88,56 @@ class Record(NamedTuple):
     headers: tuple[tuple[str, bytes | None], ...]
 
 
-def read_records(batch: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record]:
-    """Read every record of the batch at `pos`, decompressing up to `limit` bytes.
+def read_records(
+    batch: Buffer, pos: int = 0, limit: int = LIMIT, since: int | None = None
+) -> list[Record]:
+    """Read every record of the batch at `pos`, decompressing up to `limit` bytes; `since`: only
+    those from this offset on. The others of a batch without gaps are passed over by their lengths.
 
     Raises WireError if it is not a complete batch of magic 2, if it cannot be decompressed, or if
     its bytes are not exactly `count` records. The CRC is not checked.
     """
+    header, payload = _payload(batch, pos, limit)
+    records: list[Record] = []
+    passed = at = 0
+    try:
+        if since is not None and header.count == header.last_offset_delta + 1:
+            passed = min(max(since - header.base_offset, 0), header.count)
+            at = _pass_over(payload, passed)
+        # A count that is too large fails at the end of the payload; nothing is allocated for it.
+        for _ in range(header.count - passed):
+            record, at = _read_record(payload, at, header)
+            records.append(record)
+    except IndexError:
+        read = passed + len(records)
+        raise WireError(f"records cut short after {read} of {header.count}") from None
+    if at != len(payload):
+        raise WireError(f"{len(payload) - at} bytes after the last record")
+    return records if since is None else [each for each in records if each.offset >= since]
+
+
+def find_records(batch: Buffer, pos: int, text: bytes, limit: int = LIMIT) -> list[Record]:
+    """Read the records of the batch at `pos` that have these bytes somewhere, be it across key and
+    value; the others are passed over by their lengths. Raises WireError as `read_records` does."""
+    header, payload = _payload(batch, pos, limit)
+    records = []
+    at, found = 0, payload.find(text)
+    try:
+        while found >= 0:
+            size, begin = read_varint(payload, at)
+            if not 0 < size <= len(payload) - begin:
+                raise WireError(f"record of {size} bytes where {len(payload) - begin} are left")
+            if found < begin + size:
+                records.append(_read_record(payload, at, header)[0])
+                found = payload.find(text, begin + size)
+            at = begin + size
+    except IndexError:
+        raise WireError(f"records cut short after byte {at}") from None
+    return records
+
+
+def _payload(batch: Buffer, pos: int, limit: int) -> tuple[BatchHeader, bytes]:
+    """The header of the batch at `pos`, and its records, decompressed."""
     header = read_header(batch, pos)
     if header.magic != MAGIC:
         raise WireError(f"batch at byte {pos} has magic {header.magic}")
@@ -105,18 +150,18 @@ def read_records(batch: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record
         payload or header.count
     ):  # a batch that compaction has emptied holds no frame
         payload = bytes(decompress(header.codec, payload, limit))
-    records = []
+    return header, payload
+
+
+def _pass_over(buf: bytes, count: int) -> int:
+    """The position after so many records. Raises WireError, IndexError."""
     at = 0
-    try:
-        # A count that is too large fails at the end of the payload; nothing is allocated for it.
-        for _ in range(header.count):
-            record, at = _read_record(payload, at, header)
-            records.append(record)
-    except IndexError:
-        raise WireError(f"records cut short after {len(records)} of {header.count}") from None
-    if at != len(payload):
-        raise WireError(f"{len(payload) - at} bytes after the last record")
-    return records
+    for _ in range(count):
+        size, at = read_varint(buf, at)
+        if not 0 <= size <= len(buf) - at:
+            raise WireError(f"record of {size} bytes where {len(buf) - at} are left")
+        at += size
+    return at
 
 
 def _read_record(buf: bytes, pos: int, header: BatchHeader) -> tuple[Record, int]:

@@ -1,8 +1,9 @@
-"""The connections of clients, as a test sees them."""
+"""What a test sees of connections, brokers and partitions without asking as a client."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,15 @@ class SeenTraffic:
     requests: int
     bytes_received: int
     bytes_sent: int
+
+
+class SeenExtent(NamedTuple):
+    """What a partition has."""
+
+    start: int
+    end: int
+    """The high watermark."""
+    size: int
+    """Bytes."""
+    appended: int
+    """Bytes that were appended since its log was opened, what was there then included."""

@@ -28,7 +28,7 @@ from ...wire.api import response_class
 from ...wire.api.produce import ProduceRequest
 from ...wire.frames import pieces
 from . import share_powers
-from .clients import SeenClient, SeenTraffic
+from .clients import SeenClient, SeenExtent, SeenTraffic
 from .leading import are_led, refused_now, unled
 from .members import SeenInFlight
 from .record_tail import Shared
@@ -372,15 +372,13 @@ class InProcessCluster:
 
         return self._call(found)
 
-    def appended_bytes(self) -> dict[str, int]:
+    def extents(self) -> dict[tuple[str, int], SeenExtent]:
+        """By topic and partition, what there is."""
         return self._call(
             lambda cluster: {
-                topic.name: sum(
-                    each.log.size + each.log.removed_bytes
-                    for each in topic.partitions
-                    if each.is_log_open
-                )
+                (topic.name, each.index): _extent(each)
                 for topic in cluster.topics
+                for each in topic.partitions
             }
         )
 
@@ -410,6 +408,14 @@ def _partitions(cluster: Cluster, topic: str, index: int | None) -> list[Partiti
     if index is None:
         return cluster.topic(topic).partitions
     return [cluster.partition(topic, index)]
+
+
+def _extent(partition: Partition) -> SeenExtent:
+    if not partition.is_log_open:
+        return SeenExtent(0, 0, 0, 0)
+    log = partition.log
+    appended = log.size + log.removed_bytes
+    return SeenExtent(log.log_start_offset, partition.high_watermark, log.size, appended)
 
 
 def _seen(client: ClientProtocol, now: int) -> SeenClient:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ...wire import Error
 from ...wire.api.fetch import FetchRequest, FetchResponse
@@ -95,19 +96,38 @@ def offsets_at(
     timestamp: int,
     committed_only: bool = False,
 ) -> dict[int, int]:
-    """ListOffsets: the first offset at or after a time (ms), EARLIEST or LATEST, by partition; -1
-    where there is none. With `committed_only` the latest is the last stable offset. Raises
-    Refused."""
+    """`offsets_of` partitions of one topic, by partition."""
+    places = [(topic, index) for index in partitions]
+    found = offsets_of(source, places, timestamp, committed_only)
+    return {index: offset for (_, index), offset in found.items()}
+
+
+def offsets_of(
+    source: Source,
+    places: Iterable[tuple[str, int]],
+    timestamp: int,
+    committed_only: bool = False,
+) -> dict[tuple[str, int], int]:
+    """ListOffsets: the first offset at or after a time (ms), EARLIEST or LATEST, by topic and
+    partition; -1 where there is none. With `committed_only` the latest is the last stable offset.
+    Raises Refused."""
     entry = ListOffsetsRequest.Topic.Partition
-    asked = [entry(partition_index=index, timestamp=timestamp) for index in partitions]
-    topics = [ListOffsetsRequest.Topic(name=topic, partitions=asked)]
+    by_topic: dict[str, list[Any]] = {}
+    for topic, index in places:
+        asked = entry(partition_index=index, timestamp=timestamp)
+        by_topic.setdefault(topic, []).append(asked)
+    topics = [
+        ListOffsetsRequest.Topic(name=topic, partitions=asked) for topic, asked in by_topic.items()
+    ]
+    if not topics:
+        return {}
     level = _COMMITTED if committed_only else _UNCOMMITTED
     request = ListOffsetsRequest(replica_id=_NO_REPLICA, isolation_level=level, topics=topics)
-    answer = source.ask(request, _LIST_OFFSETS)
     found = {}
-    for each in answer.topics[0].partitions:
-        check(each.error_code, f"the offsets of {topic}-{each.partition_index}")
-        found[each.partition_index] = each.offset
+    for answered in source.ask(request, _LIST_OFFSETS).topics:
+        for each in answered.partitions:
+            check(each.error_code, f"the offsets of {answered.name}-{each.partition_index}")
+            found[answered.name, each.partition_index] = each.offset
     return found
 
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 from ...emulator.base.event import Event
 from ...emulator.base.words import number_of
 from ...wire import Error, Refused, Request, WireError
-from .clients import SeenClient, SeenTraffic
+from .clients import SeenClient, SeenExtent, SeenTraffic
 from .members import SeenInFlight
 from .record import Raw
 from .segments import SeenSegment
@@ -70,9 +70,8 @@ class EmulatorVerbs(Protocol):
     def traffic(self) -> dict[int, SeenTraffic]:
         """By broker, what it was asked since it began to listen."""
 
-    def appended_bytes(self) -> dict[str, int]:
-        """By topic, how many bytes of batches were appended since its logs were opened, those
-        that were there then included."""
+    def extents(self) -> dict[tuple[str, int], SeenExtent]:
+        """By topic and partition, what there is, of all topics. No log is opened for it."""
 
     def request_metrics(self) -> Counted:
         """Requests by API and by topic: counted from the first time on that this is asked, and no

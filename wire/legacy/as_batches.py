@@ -148,8 +148,11 @@ def is_intact(buf: Buffer, pos: int, header: BatchHeader) -> bool:
         return bool(crc32(covered) == header.crc)
 
 
-def read_logged(buf: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record]:
-    """Read the records of the batch, or the messages of the entry of magic 0 or 1, at `pos`.
+def read_logged(
+    buf: Buffer, pos: int = 0, limit: int = LIMIT, since: int | None = None
+) -> list[Record]:
+    """Read the records of the batch, or the messages of the entry of magic 0 or 1, at `pos`; only
+    those from the offset `since` on, if that is given.
 
     Raises WireError as `read_records` and `message_sets.read_entry` do. No CRC is checked.
     """
@@ -160,5 +163,6 @@ def read_logged(buf: Buffer, pos: int = 0, limit: int = LIMIT) -> list[Record]:
             if size > len(buf) - pos:
                 raise WireError(f"the batch at byte {pos} is cut short")
             found = read_entry(buf, Entry(pos, size, magic), limit)
-            return [Record(*message, ()) for message in found]
-    return read_records(buf, pos, limit)
+            records = [Record(*message, ()) for message in found]
+            return [each for each in records if since is None or each.offset >= since]
+    return read_records(buf, pos, limit, since)
