@@ -28,6 +28,7 @@ from odradek.wire.records import (
     build_batch,
     checksum,
     end_transaction_batch,
+    find_records,
     read_header,
     read_marker,
     read_records,
@@ -169,6 +170,32 @@ def test_every_batch_built_is_read_back(
     assert header.max_timestamp == max((r.timestamp for r in records), default=-1)
     assert [r[1:] for r in read_records(batch)] == [tuple(r) for r in records]
     assert [r.offset for r in read_records(batch)] == [base_offset + n for n in range(len(records))]
+
+
+@given(
+    st.lists(new_records, max_size=8),
+    st.sampled_from(Codec),
+    st.lists(st.integers(1, 3), min_size=8, max_size=8),
+    st.binary(min_size=1, max_size=2),
+)
+@examples(150)
+def test_some_records_of_a_batch_are_read_and_others_passed_over(
+    records: list[NewRecord], codec: Codec, steps: list[int], text: bytes
+) -> None:
+    offsets = [sum(steps[: at + 1]) - steps[0] for at in range(len(records))]
+    last = offsets[-1] if offsets else 0
+    for given_offsets in (None, offsets):
+        batch = build_batch(records, codec=codec, base_offset=7, offsets=given_offsets)
+        whole_batch = read_records(batch)
+        for since in (0, 7, 9, 7 + last, 8 + last):
+            some = [each for each in whole_batch if each.offset >= since]
+            assert read_records(batch, since=since) == some
+        found = find_records(batch, 0, text)
+        assert [each for each in whole_batch if each in found] == found
+        for each in whole_batch:
+            parts = (each.key, each.value, *(part for _, part in each.headers))
+            if any(text in part for part in parts if part):
+                assert each in found
 
 
 @given(
@@ -424,6 +451,15 @@ RECORD = bytes.fromhex("10 00 00 00 02 6b 02 76 00")
 def test_damaged_records_are_named(payload: bytes, count: int, message: str) -> None:
     with pytest.raises(WireError, match=message):
         read_records(whole(payload, count))
+
+
+@pytest.mark.parametrize("length", [b"\x40", b"\x01", b"\x80"])
+def test_damaged_records_are_not_passed_over(length: bytes) -> None:
+    batch = whole(length + RECORD[1:], 1)
+    with pytest.raises(WireError):
+        read_records(batch, since=2**40)
+    with pytest.raises(WireError):
+        find_records(batch, 0, b"k")
 
 
 @pytest.mark.parametrize(
