@@ -116,6 +116,7 @@ clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info
 
 $(READY): pyproject.toml setup.py wire/_scan.c
+	rm -f wire/_scan.*.so  # one of another name would go before the new one
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,docs,dev]'

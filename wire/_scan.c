@@ -7,9 +7,10 @@
  * input is safe; lengths are compared with what is left, never added to a pointer first; nothing is
  * allocated but the answer; sums wrap, so they are made of unsigned numbers.
  */
-#define PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN /* The limited API of 3.11: setup.py builds it so where that can be had. */
 #include <Python.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes of records above which other threads may run meanwhile: less is over within 0.1 to 0.5 ms,
  * and getting the GIL back from a busy thread can take ten times as long. */
@@ -498,9 +499,9 @@ static PyObject *rebuild_records(PyObject *module, PyObject *args) {
     if (!PyArg_ParseTuple(args, "y*y*Lp:rebuild_records", &payload, &mask, &shift, &constant))
         return NULL;
     /* A time delta may grow by nine bytes, and the record's length by one with it. */
-    PyObject *built = PyBytes_FromStringAndSize(NULL, payload.len + 10 * mask.len);
+    PyObject *built = PyByteArray_FromStringAndSize(NULL, payload.len + 10 * mask.len);
     if (built != NULL) {
-        uint8_t *out = (uint8_t *)PyBytes_AS_STRING(built), *begin = out, delta[10];
+        uint8_t *out = (uint8_t *)PyByteArray_AsString(built), *begin = out, delta[10];
         const uint8_t *keep = mask.buf;
         Cursor cursor = {payload.buf, (const uint8_t *)payload.buf + payload.len};
         for (Py_ssize_t index = 0; index < mask.len && !damaged; index++) {
@@ -518,7 +519,8 @@ static PyObject *rebuild_records(PyObject *module, PyObject *args) {
             memcpy(out + delta_size, record.rest, (size_t)rest_size);
             out += delta_size + rest_size;
         }
-        _PyBytes_Resize(&built, out - begin);
+        if (PyByteArray_Resize(built, out - begin) < 0)
+            Py_CLEAR(built);
     }
     PyBuffer_Release(&payload);
     PyBuffer_Release(&mask);
@@ -563,7 +565,8 @@ static PyMethodDef methods[] = {
      "choose_records(payload, mask, base_offset, latest, tombstones, table, seed)\n--\n\n"
      "The fields of an offset_map.Choice after mask, or None for damaged records."},
     {"rebuild_records", rebuild_records, METH_VARARGS,
-     "rebuild_records(payload, mask, shift, constant)\n--\n\nThe records, or None if damaged."},
+     "rebuild_records(payload, mask, shift, constant)\n--\n\n"
+     "The records in a bytearray, or None if damaged."},
     {"hash_of", hash_of, METH_VARARGS,
      "hash_of(key, seed)\n--\n\nThe two halves of a key's hash in the table."},
     {NULL, NULL, 0, NULL},

@@ -159,14 +159,14 @@ class TableMap:
             self._table = table
 
 
-def rebuilt(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes:
+def rebuilt(payload: Buffer, mask: bytes, shift: int, constant: bool) -> bytes | bytearray:
     """The records that `mask` selects, for a batch with another base timestamp.
 
     `shift` (ms) is added to each time delta or, with `constant`, replaces it. Attributes of records
     become 0. Raises WireError for damaged records.
     """
     if HAVE_C:
-        found: bytes | None = _scan.rebuild_records(payload, mask, shift, constant)
+        found: bytearray | None = _scan.rebuild_records(payload, mask, shift, constant)
         if found is None:
             raise _damaged()
         return found

@@ -36,7 +36,9 @@ def test_the_wheel_has_the_packages_and_no_more(plain: Path) -> None:
     root = {each for each in wanted if each.startswith("odradek/fixtures/root/")}
     wanted = wanted - root | {f"odradek/{Path(each).name}" for each in root}
     assert {name for name in code if name.endswith(".py")} == wanted
-    others = {name for name in code if not name.endswith(".py")}
+    # Those have sources and files of their languages.
+    applications = {name for name in code if re.match(r"odradek/compat/applications/\w", name)}
+    others = {name for name in code - applications if not name.endswith(".py")}
     assert {Path(name).suffix or Path(name).name for name in others} == {
         *(".typed", ".java"),
         ".tsv",  # the tables of releases
@@ -54,6 +56,7 @@ def test_the_sdist_has_what_is_built_from_and_what_packagers_need(sdist: Path) -
     assert names >= {str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md")}
     top = {name for name in names if "/" not in name}
     files = {"LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "setup.py"}
+    files |= {"CITATION.cff", "SECURITY.md"}
     assert top == files | {"MANIFEST.in", "PKG-INFO", "pyproject.toml", "setup.cfg"}
     assert "wire/_scan.c" in names
     tops = {name.partition("/")[0] for name in names - top}
@@ -98,6 +101,8 @@ def test_the_extension_is_built_where_there_is_a_compiler(sdist: Path, tmp_path:
     if not HAVE_C:
         pytest.skip("there is no C compiler")
     wheel = build_wheel(sdist, tmp_path / "dist", tmp_path)
+    if sys.implementation.name == "cpython":
+        assert "-cp311-abi3-" in wheel.name  # one for 3.11 and newer
     found = [name for name in names_of(wheel) if name.endswith(".so")]
     assert [name.partition(".")[0] for name in found] == ["odradek/wire/_scan"]
 

@@ -20,6 +20,7 @@ DOCS = ROOT / "docs"
 BESIDE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security-policy.md",
 }
 """Files of the root that are pages, too."""
 MADE = {
