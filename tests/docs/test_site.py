@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs.site.questions import MOST, QUESTIONS, found_by
 from tests.docs.site.reference import api_pages, cli_page, parsers
 from tests.docs.site.sources import BESIDE, MADE, ROOT, navigation, pages
+from tests.fixtures.control.browser import browser
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
@@ -61,3 +63,19 @@ def test_nothing_is_fetched_when_it_is_read(site: Path) -> None:
             assert (page.parent / target.partition("?")[0]).is_file(), (page.name, target)
     for style in site.rglob("*.css"):
         assert re.findall(r"url\(['\"]?(?:https?:)?//[^)]*\)|@import", style.read_text()) == []
+
+
+@pytest.mark.slow
+def test_its_search_answers_twenty_questions(site: Path) -> None:
+    """In a browser, from the files alone: the page is among the first results, and no address but
+    those of files was asked for."""
+    with browser() as page:
+        found = {each.typed: found_by(page, site, each) for each in QUESTIONS}
+        assert {
+            url for url in page.asked if not url.startswith(("file:", "about:", "data:"))
+        } == set()
+    places = {typed: answer.place for typed, answer in found.items()}
+    assert len(places) == 20
+    assert {
+        typed: found[typed].results for typed, place in places.items() if not 1 <= place <= MOST
+    } == {}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-from tests.docs.site.sources import ROOT, write_sources
+from tests.docs.site.sources import ROOT, scorer, write_sources
 
 HERE = Path(__file__).parent
 
@@ -24,7 +24,10 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="odradek-site-") as name:
         source = Path(name, "source")
         write_sources(source)
+        order = Path(name, "scorer.js")
+        order.write_text(scorer())
         words = ["-q", "-W", "--keep-going", "-b", "html", "-c", HERE, "-d", f"{name}/read"]
+        words += ["-D", f"html_search_scorer={order}"]
         status = build_main([*map(str, words), str(source), str(out)])
     if status == 0:
         print(out / "index.html")

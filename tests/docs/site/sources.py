@@ -7,8 +7,10 @@ the pages, on the left of each, are the sections and links of docs/index.md.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -72,6 +74,21 @@ def write_sources(into: Path) -> None:
     with (into / "semantics.md").open("a") as semantics:
         sections = sorted(name for name in pages() if name.startswith("semantics/"))
         semantics.write(_toctree(dict.fromkeys(sections, "")))
+
+
+def scorer() -> str:
+    """scorer.js with the words of each page that it has twice or more, and how often."""
+    counts: dict[str, dict[str, int]] = {}
+    for name, path in pages().items():
+        text = path.read_text()
+        headings = "\n".join(re.findall(r"^#+ .*", text, re.MULTILINE))
+        read = f"{text}\n{headings}\n{headings}".lower()
+        # snake_case is found as a whole and by its words.
+        words = Counter(re.findall(r"[^\W_]{3,}", read))
+        words += Counter(each for each in re.findall(r"\w{3,}", read) if "_" in each.strip("_"))
+        counts[name.removesuffix(".md")] = {each: n for each, n in words.items() if n > 1}
+    code = (Path(__file__).parent / "scorer.js").read_text()
+    return code.replace("/* counts */ {}", json.dumps(counts, separators=(",", ":")))
 
 
 def _toctree(pages: Mapping[str, str], caption: str = "") -> str:
