@@ -116,7 +116,7 @@ clean:  ## Remove what was made, the virtual environment too
 	rm -rf $(VENV) build *.egg-info
 
 $(READY): pyproject.toml setup.py wire/_scan.c
-	rm -f wire/_scan.*.so  # one of another name would go before the new one
+	rm -rf wire/_scan.*.so odradek.egg-info  # of another name, or version: they would go before the new
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[speed,spark,docs,dev]'

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from odradek import RuleView
+from odradek import Emulator, RuleView
 from odradek.emulator.control.rules.narrowing import WHOLE
 from odradek.emulator.control.rules.places import NARROWED_BY
 from odradek.fixtures.kafka.composed import Verb
@@ -32,6 +32,15 @@ def test_each_example_is_one_test() -> None:
     assert [len(re.findall(r"^def test_", each, re.MULTILINE)) for each in BLOCKS] == [1] * len(
         BLOCKS
     )
+
+
+def test_what_the_table_of_errors_says_is_taken() -> None:
+    said = re.findall(r"`(kafka\.[^`]+)`", TEXT.partition("## Errors")[2].partition("```")[0])
+    assert len(said) == 10
+    with Emulator(topics=["orders"]) as kafka:
+        for each in said:
+            eval(each, {"kafka": kafka})
+        kafka.forget_faults()  # no client comes
 
 
 OF_THE_BROKER = [
