@@ -47,6 +47,9 @@ _MAX_TIMESTAMP_AT = 35
 
 CODEC_MASK = 0x07
 LOG_APPEND_TIME = 0x08
+KNOWN = 0x7F
+"""The bits of a batch's attributes that mean something: a broker that changes one clears the
+others."""
 TRANSACTIONAL = 0x10
 CONTROL = 0x20
 DELETE_HORIZON = 0x40
@@ -177,7 +180,8 @@ def restamp(
     """Set maxTimestamp and the log append time bit of the batch at `pos` in place, and its CRC."""
     length, _ = _SIZE_AND_MAGIC.unpack_from(buf, pos)
     (attributes,) = _ATTRIBUTES.unpack_from(buf, pos + _ATTRIBUTES_AT)
-    attributes = attributes & ~LOG_APPEND_TIME | (LOG_APPEND_TIME if log_append_time else 0)
+    attributes = attributes & KNOWN & ~LOG_APPEND_TIME
+    attributes |= LOG_APPEND_TIME if log_append_time else 0
     _ATTRIBUTES.pack_into(buf, pos + _ATTRIBUTES_AT, attributes)
     _TIMESTAMP.pack_into(buf, pos + _MAX_TIMESTAMP_AT, max_timestamp)
     seal(buf, pos, length + OVERHEAD)

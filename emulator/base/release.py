@@ -62,23 +62,26 @@ class Release:
     compacts_into_old_formats: bool = False
     """Compaction keeps old messages in their format; else it writes them as batches of magic 2."""
     failed_fetch_has_null_records: bool = False
-    """The answer to a fetch that is refused as a whole has null records, not empty ones."""
+    """The answer to a fetch that is refused as a whole has null records, not empty ones; up to 2.8
+    (`refuses_empty_conversions`) empty ones all the same, and lists as of unknown partitions."""
     verifies_transactional_offsets: bool = True
     """TxnOffsetCommit asks the transaction coordinator whether the transaction is under way."""
     walks_produced_batches: bool = True
     """Produce looks at every batch of a request for producers first, and what cannot be looked at
     refuses all of it; else each partition is judged by itself."""
     answers_empty_sets: bool = True
-    """Produce with no whole entry, or with damage in its place, is refused; else the connection is
-    closed."""
+    """Produce with no whole entry, or with damage in its place, is refused, and of a partition that
+    is named twice all entries are judged; else the connection is closed, and the last entry counts
+    alone."""
     names_invalid_records: bool = True
-    """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE."""
+    """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE, or, where a request may
+    hold nothing but one batch for each partition (v3), the connection is closed."""
     tells_stable_offset_to_all: bool = True
     """Fetch has the last stable offset whatever the isolation level; else -1 if uncommitted."""
     lists_aborted_of_unknown: bool = True
     """An unknown partition has an empty list of aborted transactions in Fetch; else null."""
     takes_broker_times: bool = True
-    """Messages of old producers that claim the broker's time (LogAppendTime) are taken; else
+    """Messages and batches that claim the broker's time (LogAppendTime) are taken; else
     INVALID_TIMESTAMP."""
     refuses_unknown_timestamps: bool = True
     """ListOffsets of a negative timestamp that its version does not know is UNSUPPORTED_VERSION;
@@ -87,8 +90,17 @@ class Release:
     """min.insync.replicas counts no more replicas than a partition has."""
     leaves_out_cut_batches: bool = True
     """A read for an old client in which no batch is whole is empty; else as it is stored."""
+    converts_step_by_step: bool = True
+    """Batches are converted for an old client while they are sent, and what is too short is filled
+    (KIP-283); else they are converted before the answer is made."""
+    drops_headers: bool = True
+    """An old client gets records without their headers; else UNKNOWN_SERVER_ERROR for them."""
     refuses_empty_conversions: bool = True
-    """Without down-conversion a read of nothing is refused, too; and a refusal has null records."""
+    """Without down-conversion a read of no whole batch is refused, too; and a refusal has null
+    records."""
+    moves_partitions_with_records: bool = True
+    """In a fetch session the partitions that have records are the last ones next time; else those
+    that are answered."""
     lists_offsets_entry_by_entry: bool = False
     """ListOffsets answers the entries of a request one by one; else it groups them by topic, and
     refuses all of them for an unknown isolation level."""
@@ -105,6 +117,11 @@ class Release:
     UNKNOWN_SERVER_ERROR."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""
+    refuses_unknown_instances: bool = True
+    """A member that names a static instance of its group that there is not is UNKNOWN_MEMBER_ID;
+    else that is so only when it joins."""
+    removes_unsynced_members: bool = True
+    """A member that has not synced when the rebalance timeout has passed is removed."""
     writes_new_groups: bool = True
     """A classic group is written as soon as it is created; else with its first generation, and one
     without any generation gets no tombstone."""
@@ -121,6 +138,12 @@ class Release:
     committed since then (KIP-1251); else only in the member's own epoch."""
     stamps_assignments: bool = True
     """Target assignments are written with the time at which they were computed."""
+    lets_members_rejoin: bool = True
+    """A member of a consumer group may join again at any time, with the epoch 0; else that is an
+    epoch like any other, and fenced if it is not the one before."""
+    describes_each_group_once: bool = True
+    """ConsumerGroupDescribe asks each partition of `__consumer_offsets` for its own groups; else
+    for all that are asked for, and an empty id fails all of them."""
     describes_unrevoked_partitions: bool = True
     """A member that is described has what it has not given up yet, too."""
     refuses_unknown_coordinators: bool = True
@@ -137,6 +160,14 @@ class Release:
     """FindCoordinator checks the keys of share groups; else their coordinator is not available."""
     has_streams_groups: bool = True
     """Groups of KIP-1071, with the feature streams.version."""
+
+    # Transactions
+    forgets_starts: bool = True
+    """A producer that starts anew has no start of a transaction; else that of its last one, as long
+    as the broker runs."""
+    fences_by_one_epoch: bool = True
+    """Of the second generation the abort of a producer that starts anew raises the epoch once; else
+    twice."""
 
     # Metadata
     fences_at_start: bool = True
@@ -158,6 +189,22 @@ class Release:
     """DescribeConfigs of a metrics subscription shows defaults, and types."""
     explains_unregistered_brokers: bool = True
     """UnregisterBroker of an unknown broker has a message that names it; else an empty one."""
+    names_invalid_topics: bool = True
+    """Metadata has INVALID_TOPIC_EXCEPTION for a name that no topic can have; else only where it
+    may create topics."""
+    refuses_unknown_acls: bool = True
+    """A filter of access rules that names something unknown (0) closes the connection; else it fits
+    nothing."""
+    looks_for_topics_first: bool = True
+    """A controller with ZooKeeper looks first whether a topic to be created is there, knows the
+    brokers' default numbers (KIP-464), answers each entry of a request, and has INVALID_CONFIG for
+    a value; else it judges the configs first, and has UNKNOWN_SERVER_ERROR for a value."""
+    knows_missing_topics: bool = True
+    """A broker with ZooKeeper has UNKNOWN_TOPIC_OR_PARTITION for configs of a topic that is not
+    there; else INVALID_TOPIC_EXCEPTION for its name, and UNKNOWN_SERVER_ERROR."""
+    names_null_configs: bool = True
+    """A controller with ZooKeeper has INVALID_REQUEST for configs of a new topic without a value;
+    else UNKNOWN_SERVER_ERROR."""
     explains_unknown_lists: bool = True
     """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
 
@@ -165,6 +212,12 @@ class Release:
     def has_zookeeper(self) -> bool:
         """Whether brokers can run with ZooKeeper: up to 3.9."""
         return int(self.name.partition(".")[0]) < 4
+
+    @property
+    def has_client_metrics(self) -> bool:
+        """Whether clients can be asked for metrics, by resources with configs (KIP-714): since
+        3.7."""
+        return _TELEMETRY.keys() <= self.unadvertised.keys()
 
     @property
     def levels(self) -> Mapping[str, Range]:

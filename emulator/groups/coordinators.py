@@ -35,6 +35,8 @@ class Groups:
         self._cluster = cluster
         # Answers to parked requests wait until a change of leaders is complete.
         self._held: list[Callable[[], None]] | None = None
+        self.in_zookeeper: dict[tuple[str, str, int], int] = {}
+        """What OffsetCommit v0 has committed, by group, topic and partition."""
 
     @cached_property
     def _all(self) -> dict[int, Coordinator]:

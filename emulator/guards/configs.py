@@ -110,11 +110,12 @@ def _judged(
     """Resources that go on, among them those that are refused for something else; and those that
     are refused, with what they belong to."""
     times = Counter((each.resource_type, each.resource_name) for each in resources)
+    has_kraft = asking.cluster.release.has_kraft  # else what is named twice is done once
     kept: list[Any] = []
     refused: list[tuple[Any, Kind]] = []
     for each in resources:
         kind = _KINDS.get(each.resource_type)
-        is_twice = times[each.resource_type, each.resource_name] > 1
+        is_twice = times[each.resource_type, each.resource_name] > 1 and has_kraft
         if kind is None or (is_twice and operation is Operation.ALTER_CONFIGS) or is_bad(each):
             kept.append(each)
             continue

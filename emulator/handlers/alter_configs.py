@@ -18,6 +18,7 @@ from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
+    from .configs_old import OldAlteration
 
 A = TypeVar("A")
 
@@ -43,8 +44,14 @@ def alter_configs(
 
 def alteration_of(
     cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
-) -> Alteration:
+) -> Alteration | OldAlteration:
     """A change of configs that a broker is asked for."""
+    if not cluster.release.has_kraft:
+        from .configs_old import OldAlteration
+
+        return OldAlteration(
+            cluster, node_id, is_incremental=is_incremental, validate_only=validate_only
+        )
     config = cluster.brokers[node_id].config
     return Alteration(
         *(cluster, cluster.metadata, cluster.features, cluster.topics),
@@ -55,7 +62,7 @@ def alteration_of(
 
 
 def carried_out(
-    alteration: Alteration, resources: Sequence[Wanted], answer: Callable[..., A]
+    alteration: Alteration | OldAlteration, resources: Sequence[Wanted], answer: Callable[..., A]
 ) -> list[A]:
     """Alter resources; the answer to each."""
     return [
@@ -65,5 +72,5 @@ def carried_out(
             resource_type=resource.kind,
             resource_name=resource.name,
         )
-        for resource, refused in zip(resources, alteration.carry_out(resources), strict=True)
+        for resource, refused in alteration.carry_out(resources)
     ]

@@ -33,6 +33,11 @@ Planned: TypeAlias = list[tuple[Answer, list[PartitionChangeRecord]]]
 def alter_reassignments(
     cluster: Cluster, call: Call, request: AlterPartitionReassignmentsRequest
 ) -> AlterPartitionReassignmentsResponse:
+    if not cluster.release.has_kraft:
+        from .moves_old import reassign_old
+
+        moved = reassign_old(cluster, request)
+        return AlterPartitionReassignmentsResponse(error_message="", responses=moved)
     is_late = request.timeout_ms <= 0
     may_change = request.allow_replication_factor_change
     planned: Planned = []

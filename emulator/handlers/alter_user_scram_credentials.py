@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 def alter(
     cluster: Cluster, call: Call, request: AlterUserScramCredentialsRequest
 ) -> AlterUserScramCredentialsResponse:
-    changes = planned(
+    plan = planned
+    if not cluster.release.has_kraft:
+        from .users_old import planned_old as plan
+    changes = plan(
         cluster.metadata.image,
         [Deletion(each.name, each.mechanism) for each in request.deletions],
         [
@@ -39,12 +42,13 @@ def alter(
             for each in request.upsertions
         ],
     )
+    good = None if cluster.release.has_kraft else ""
     answers = [
         (
             AlterUserScramCredentialsResponse.Result(
                 user=user,
                 error_code=Error.NONE if refused is None else refused.error,
-                error_message=None if refused is None else refused.message,
+                error_message=good if refused is None else refused.message,
             ),
             records,
         )

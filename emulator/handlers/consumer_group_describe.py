@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from ...wire import Error, Refused
 from ...wire.api.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -18,6 +19,7 @@ from ..base.java_order import int_order
 from ..base.turns import Slices
 from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.members import ConsumerMember
+from .describe_groups import GROUP_OPERATIONS
 from .modern_groups import described_groups, has_consumer_groups
 from .registry import handles
 
@@ -32,6 +34,8 @@ _CLASSIC, _CONSUMER = 0, 1
 def consumer_group_describe(
     cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest
 ) -> Slices[ConsumerGroupDescribeResponse]:
+    if not cluster.release.describes_each_group_once:
+        return _by_partition(cluster, call, request)
     groups = yield from described_groups(
         request,
         partial(Response.Group, assignor_name=""),
@@ -39,6 +43,44 @@ def consumer_group_describe(
         is_served=has_consumer_groups(cluster),
     )
     return Response(groups=groups)
+
+
+def _by_partition(cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest) -> Response:
+    """What 4.0 answers: every partition that keeps one of the groups is asked for all of them."""
+    ids = request.group_ids
+    if not has_consumer_groups(cluster) or not all(ids):
+        is_served = has_consumer_groups(cluster)
+        error = Error.UNKNOWN_SERVER_ERROR if is_served else Error.UNSUPPORTED_VERSION
+        return Response(groups=[_none(group_id, Refused(error)) for group_id in ids])
+    places = {group_id: cluster.groups.partition_for(group_id) for group_id in ids}
+    groups = []
+    for place in dict.fromkeys(places.values()):
+        for group_id in ids:
+            try:
+                if places[group_id] != place:
+                    message = f"Group {group_id} not found."
+                    raise Refused(Error.GROUP_ID_NOT_FOUND, message)
+                groups.append(_described(cluster, call, group_id))
+            except Refused as refused:
+                groups.append(_none(group_id, refused))
+    if request.include_authorized_operations:
+        for each in groups:
+            if not each.error_code:
+                each.authorized_operations = GROUP_OPERATIONS
+    return Response(groups=groups)
+
+
+def _none(group_id: str, refused: Refused) -> Response.Group:
+    return Response.Group(
+        error_code=refused.error,
+        error_message=refused.message,
+        group_id=group_id,
+        group_state="",
+        group_epoch=0,
+        assignment_epoch=0,
+        assignor_name="",
+        members=[],
+    )
 
 
 def _described(cluster: Cluster, call: Call, group_id: str) -> Response.Group:

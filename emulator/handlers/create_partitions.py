@@ -30,6 +30,14 @@ Answer = CreatePartitionsResponse.Result
 def create_partitions(
     cluster: Cluster, call: Call, request: CreatePartitionsRequest
 ) -> CreatePartitionsResponse:
+    if not cluster.release.has_kraft:
+        from .topics_old import grow_old
+
+        results = grow_old(cluster, call, request)
+        if not request.validate_only:
+            done = (Error.NONE, Error.REQUEST_TIMED_OUT)
+            _tell(cluster, call, [each.name for each in results if each.error_code in done])
+        return CreatePartitionsResponse(results=results)
     times = Counter(topic.name for topic in request.topics)
     if request.timeout_ms <= 0 and 1 in times.values():  # something is to be done, but no time
         late = Error.REQUEST_TIMED_OUT

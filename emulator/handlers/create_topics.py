@@ -36,10 +36,14 @@ _CONFIGS_SINCE = 5
 def create_topics(
     cluster: Cluster, call: Call, request: CreateTopicsRequest
 ) -> CreateTopicsResponse:
+    if not cluster.release.has_kraft:
+        from .topics_old import create_old
+
+        return CreateTopicsResponse(topics=create_old(cluster, call, request))
     try:
         return CreateTopicsResponse(topics=_create(cluster, call, request))
     except Refused as refused:  # all of them
-        return CreateTopicsResponse(topics=[_failed(t.name, refused) for t in request.topics])
+        return CreateTopicsResponse(topics=[failed(t.name, refused) for t in request.topics])
 
 
 def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[Answer]:
@@ -49,7 +53,7 @@ def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[
         raise Refused(Error.REQUEST_TIMED_OUT)
     check_request_size(sum(_partitions(cluster, topic) for topic in single))
     twice = Refused(Error.INVALID_REQUEST, "Duplicate topic name.")
-    answers = {name: _failed(name, twice) for name, count in times.items() if count > 1}
+    answers = {name: failed(name, twice) for name, count in times.items() if count > 1}
     plans = []
     for topic in single:
         try:
@@ -58,7 +62,7 @@ def _create(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[
                 cluster.throttle.mutate(call, len(plan.replicas))
             plans.append(plan)
         except Refused as refused:
-            answers[topic.name] = _failed(topic.name, refused)
+            answers[topic.name] = failed(topic.name, refused)
     if sum(len(plan.records()) for plan in plans) > LARGEST_REQUEST:
         message = "Unable to perform excessively large batch operation."
         raise Refused(Error.POLICY_VIOLATION, message)
@@ -96,31 +100,38 @@ def _carry_out(
     """Create the topics, all or none of them; yield their answers by name."""
     if plans and not validate_only:
         try:
-            cluster.topics.add_all(plans)
+            add_topics(cluster, call, plans)
         except Refused as refused:
-            yield from ((plan.name, _failed(plan.name, refused)) for plan in plans)
+            yield from ((plan.name, failed(plan.name, refused)) for plan in plans)
             return
-        who = principal_details(call.principal)
-        created = [(plan.name, {"partitions": len(plan.replicas)} | who) for plan in plans]
-        cluster.journal.several("topic created", call.connection.name, created)
     shown: dict[TopicConfig, list[Answer.Config]] = {}
     for plan in plans:
-        configs: list[Answer.Config] = []
-        if call.version >= _CONFIGS_SINCE:
-            if plan.config not in shown:  # thousands of topics may share theirs
-                shown[plan.config] = _configs(plan.config)
-            configs = shown[plan.config]
-        yield (
-            plan.name,
-            Answer(
-                name=plan.name,
-                topic_id=plan.id,
-                error_message=None,
-                num_partitions=len(plan.replicas),
-                replication_factor=len(plan.replicas[0]),
-                configs=configs,
-            ),
-        )
+        yield plan.name, created(plan, call.version, shown)
+
+
+def add_topics(cluster: Cluster, call: Call, plans: list[NewTopic]) -> None:
+    """Create all of these or, Refused being raised, none of them."""
+    cluster.topics.add_all(plans)
+    who = principal_details(call.principal)
+    made = [(plan.name, {"partitions": len(plan.replicas)} | who) for plan in plans]
+    cluster.journal.several("topic created", call.connection.name, made)
+
+
+def created(plan: NewTopic, version: int, shown: dict[TopicConfig, list[Answer.Config]]) -> Answer:
+    """The answer for a topic that was created; `shown` has the configs that were made before."""
+    configs: list[Answer.Config] = []
+    if version >= _CONFIGS_SINCE:
+        if plan.config not in shown:  # thousands of topics may share theirs
+            shown[plan.config] = _configs(plan.config)
+        configs = shown[plan.config]
+    return Answer(
+        name=plan.name,
+        topic_id=plan.id,
+        error_message=None,
+        num_partitions=len(plan.replicas),
+        replication_factor=len(plan.replicas[0]),
+        configs=configs,
+    )
 
 
 def _configs(config: TopicConfig) -> list[Answer.Config]:
@@ -136,5 +147,6 @@ def _configs(config: TopicConfig) -> list[Answer.Config]:
     ]
 
 
-def _failed(name: str, refused: Refused) -> Answer:
+def failed(name: str, refused: Refused) -> Answer:
+    """The answer for a topic that was not created."""
     return Answer(name=name, error_code=refused.error, error_message=refused.message, configs=[])

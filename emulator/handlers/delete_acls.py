@@ -2,7 +2,7 @@
 
 Each filter lists what it fits, also what another one lists. Without an authorizer there are no
 rules. What no filter may say at all (type, pattern, operation or permission 0, which stands for
-unknown) closes the connection in either case.
+unknown) closes the connection in either case, since 2.8.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Result = DeleteAclsResponse.FilterResult
 def delete_acls(
     cluster: Cluster, call: Call, request: DeleteAclsRequest
 ) -> DeleteAclsResponse | Sentinel:
-    for each in request.filters:
+    for each in request.filters if cluster.release.refuses_unknown_acls else ():
         parts = (each.resource_type_filter, each.pattern_type_filter)
         if 0 in (*parts, each.operation, each.permission_type):
             call.close()

@@ -52,7 +52,10 @@ def delete_topics(
         refused = Refused(Error.TOPIC_DELETION_DISABLED if known_code else Error.INVALID_REQUEST)
         answers = [_failed(each, refused) for each in asked]
     else:
-        answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
+        if cluster.release.has_kraft:
+            answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
+        else:
+            answers = _delete_old(cluster, call, asked, request.timeout_ms)
         who = principal_details(call.principal)
         deleted: list[tuple[str, dict[str, Any]]] = [
             (answer.name or "", who) for answer in answers if not answer.error_code
@@ -101,6 +104,15 @@ def _delete(cluster: Cluster, call: Call, asked: list[Asked], is_late: bool) -> 
             answers.append(_failed(both, Refused(Error.INVALID_REQUEST, message)))
     write_together(cluster, planned)
     return answers
+
+
+def _delete_old(cluster: Cluster, call: Call, asked: list[Asked], timeout_ms: int) -> list[Answer]:
+    from .topics_old import delete_old
+
+    try:
+        return delete_old(cluster, call, asked, timeout_ms)
+    except Refused as refused:
+        return [_failed(each, refused) for each in asked]
 
 
 def _problem(asked: Asked) -> str | None:

@@ -1,7 +1,7 @@
 """DescribeAcls (29): the access rules that a filter fits, by resource (semantics I9, M15).
 
 Without an authorizer there are none. What no filter may say at all (type, pattern, operation or
-permission 0, which stands for unknown) closes the connection in either case.
+permission 0, which stands for unknown) closes the connection in either case, since 2.8.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ def describe_acls(
     cluster: Cluster, call: Call, request: DescribeAclsRequest
 ) -> DescribeAclsResponse | Sentinel:
     parts = (request.resource_type_filter, request.pattern_type_filter)
-    if 0 in (*parts, request.operation, request.permission_type):
+    is_unknown = 0 in (*parts, request.operation, request.permission_type)
+    if is_unknown and cluster.release.refuses_unknown_acls:
         call.close()
         return NO_REPLY
     if cluster.authorizer is None:

@@ -31,13 +31,18 @@ def describe(
         Component(each.entity_type, each.match_type, each.match) for each in request.components
     ]
     try:
+        if not cluster.release.has_kraft:
+            from .users_old import check_filter
+
+            has_ips = cluster.release.serves(DescribeClientQuotasRequest.api_key, 1)
+            components = check_filter(components, has_ips=has_ips)
         found = matching(cluster.metadata.image, components, request.strict)
     except Refused as refused:
         return DescribeClientQuotasResponse(
             error_code=refused.error, error_message=refused.message, entries=None
         )
     return DescribeClientQuotasResponse(
-        error_message="",
+        error_message="" if cluster.release.has_kraft else None,
         entries=[
             Entry(
                 entity=[Entry.Entity(entity_type=kind, entity_name=name) for kind, name in entity],

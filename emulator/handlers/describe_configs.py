@@ -49,6 +49,8 @@ def describe_configs(
     cluster: Cluster, call: Call, request: DescribeConfigsRequest
 ) -> Slices[DescribeConfigsResponse]:
     kinds = KINDS if cluster.release.has_group_configs else KINDS - {GROUP}
+    if not cluster.release.has_client_metrics:
+        kinds -= {CLIENT_METRICS}
     if any(resource.resource_type not in kinds for resource in request.resources):
         return DescribeConfigsResponse(
             results=[

@@ -61,6 +61,10 @@ class Election:
 def elect_leaders(
     cluster: Cluster, call: Call, request: ElectLeadersRequest
 ) -> ElectLeadersResponse:
+    if not cluster.release.has_kraft:
+        from .moves_old import elect_old
+
+        return elect_old(cluster, request)
     if request.topic_partitions == []:
         return ElectLeadersResponse(replica_election_results=[])
     if request.timeout_ms <= 0:

@@ -19,7 +19,11 @@ from typing import cast
 
 from ...wire import Buffer, Error, Refused
 from ...wire.api.fetch import FetchResponse
-from ...wire.legacy.down_conversion import down_convert_later
+from ...wire.legacy.down_conversion import (
+    begins_whole,
+    down_convert_at_once,
+    down_convert_later,
+)
 from ..base.release import Release
 from ..config.configs import TopicConfig
 from ..partitions.produced_batches import DECOMPRESSED_MAX
@@ -46,16 +50,20 @@ def as_old(
         return failed(Error.UNSUPPORTED_COMPRESSION_TYPE)
     if version >= BATCHES_SINCE:
         return answer
-    if not config.down_conversion and (answer.records or release.refuses_empty_conversions):
+    if not config.down_conversion and (
+        release.refuses_empty_conversions or begins_whole(answer.records or b"")
+    ):
         return failed(Error.UNSUPPORTED_VERSION)
     if not answer.records:
         return answer
     magic = 1 if version >= _MAGIC_1_SINCE else 0
     try:
-        keeps_cut = not release.leaves_out_cut_batches
-        records = down_convert_later(
-            answer.records, magic, offset, DECOMPRESSED_MAX, keeps_cut=keeps_cut
-        )
+        given = answer.records, magic, offset, DECOMPRESSED_MAX
+        if release.converts_step_by_step:
+            keeps_cut = not release.leaves_out_cut_batches
+            records = down_convert_later(*given, keeps_cut=keeps_cut)
+        else:
+            records = down_convert_at_once(*given, drops_headers=release.drops_headers)
         answer.records = cast(Buffer, records)
     except OSError:
         return failed(Error.KAFKA_STORAGE_ERROR)

@@ -297,11 +297,13 @@ class FetchRun:
     def news(self, session: Session, answers: Answers) -> Answers:
         """Those that an answer in a session holds; the first one holds all."""
         news: Answers = []
+        moves_all = not self.cluster.release.moves_partitions_with_records
         for each in answers:
             wanted, answer = each
-            if wanted.is_news(answer) or self.is_full:
+            is_told = wanted.is_news(answer) or self.is_full
+            if is_told:
                 news.append(each)
-            if answer.records and not self.is_full:
+            if (answer.records or (moves_all and is_told)) and not self.is_full:
                 session.partitions.move_to_end(wanted)
         return news
 
@@ -360,6 +362,8 @@ def _aborted(log: Log, offset: int, records: Buffer | None) -> list[Answered.Abo
 def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error) -> FetchResponse:
     """All of it refused: at the top (v7+), and for each partition while there are names (v4-12)."""
     topics = request.topics if version < _IDS_SINCE else []
+    if not cluster.release.refuses_empty_conversions:
+        topics = _each_once(topics)
     answer = FetchResponse(
         error_code=error,
         session_id=request.session_id,
@@ -371,12 +375,19 @@ def _refused(cluster: Cluster, request: FetchRequest, version: int, error: Error
             for topic in topics
         ],
     )
-    for topic in answer.responses if cluster.release.failed_fetch_has_null_records else ():
+    release = cluster.release
+    for topic in answer.responses if release.failed_fetch_has_null_records else ():
         for partition in topic.partitions:
-            partition.records = None
+            partition.records = None if release.refuses_empty_conversions else b""
             if not cluster.release.lists_aborted_of_unknown:
                 partition.aborted_transactions = None
     return answer
+
+
+def _each_once(topics: list[FetchRequest.Topic]) -> list[FetchRequest.Topic]:
+    """What is asked for, each partition once, as releases up to 2.8 look at it."""
+    asked = {(t.topic, p.partition): p for t in topics for p in t.partitions}
+    return [FetchRequest.Topic(topic=name, partitions=[p]) for (name, _), p in asked.items()]
 
 
 def _failed(version: int, index: int, error: Error, partition: Partition | None) -> Answered:

@@ -47,7 +47,7 @@ def _find(
 ) -> Found:
     found = Found(partition_index=asked.partition_index, old_style_offsets=[])
     try:
-        if asked.timestamp < EARLIEST:
+        if asked.timestamp < EARLIEST and cluster.release.refuses_unknown_timestamps:
             raise Refused(Error.UNSUPPORTED_VERSION)
         partition = cluster.partition(name, asked.partition_index)
         partition.check_read(call.node_id, leader_only=request.replica_id != DEBUGGER)

@@ -118,7 +118,7 @@ def _by_name(
             known.append((yield from _found(topic, able)))
             continue
         error = Error.UNKNOWN_TOPIC_OR_PARTITION
-        if name_problem(name) is not None:
+        if (may_create or cluster.release.names_invalid_topics) and name_problem(name) is not None:
             error = Error.INVALID_TOPIC_EXCEPTION
         elif may_create and cluster.config.get("auto.create.topics.enable"):
             is_made = _create(cluster, call, name)

@@ -30,6 +30,10 @@ Partition = Answered.Partition
 def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
 ) -> OffsetCommitResponse | Sentinel:
+    if call.version == 0 and not cluster.release.has_kraft:
+        from .offsets_old import commit_old
+
+        return commit_old(cluster, request)
     if call.version == 0:
         return _unsupported(cluster, request)
     refused: dict[bytes | str, Answered] = {}

@@ -36,6 +36,10 @@ _PARTITIONS_A_SLICE = 100
 def offset_fetch(
     cluster: Cluster, call: Call, request: OffsetFetchRequest
 ) -> OffsetFetchResponse | Slices[OffsetFetchResponse]:
+    if call.version == 0 and not cluster.release.has_kraft:
+        from .offsets_old import fetch_old
+
+        return fetch_old(cluster, request)
     if call.version < 8:
         return _single(cluster, call, request)
     if len(request.groups) == 1:

@@ -181,9 +181,11 @@ def _in_slices(
                 yield
             some = asked.partition_data[first : first + _PARSED_A_SLICE]
             _add_sent(sent, cluster, call, asked, some)
-    if not cluster.release.answers_empty_sets and not all(each.data.begins() for each in sent):
-        call.close()
-        return NO_REPLY
+    if not cluster.release.answers_empty_sets:
+        if not _may_be_parsed(cluster, call, sent):
+            call.close()
+            return NO_REPLY
+        sent = [entries[-1] for entries in _by_partition(sent)]
     refusals = _refusals(cluster, call, request, sent)
     answers: list[Answered] = []
     for number, entries in enumerate(_by_partition(sent), 1):
@@ -196,6 +198,14 @@ def _in_slices(
             refusals[1].update(again)
         answers.append(_answer(cluster, call, request, entries, refusals))
     return _outcome(cluster, call, request, answers)
+
+
+def _may_be_parsed(cluster: Cluster, call: Call, sent: list[Sent]) -> bool:
+    """Whether an old broker takes the request: it looks at the first entry of each partition, and
+    one up to 2.0 whether it is the only one, where a request may hold nothing but batches."""
+    if cluster.release.names_invalid_records:
+        return all(each.data.begins() for each in sent)
+    return call.version < BATCHES_SINCE or all(each.data.is_lone() for each in sent)
 
 
 def _check_beforehand(

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 @handles(UpdateFeaturesRequest)
 def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
+    if not cluster.release.has_kraft:
+        return _with_zookeeper(request)
     updates = {
         each.feature: FeatureUpdate(
             each.max_version_level, each.upgrade_type if call.version > 0 else UPGRADE
@@ -45,13 +47,34 @@ def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> Upda
     )
 
 
+def _with_zookeeper(request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
+    """What a broker with ZooKeeper answers: there are no features."""
+    from .users_old import feature_problem
+
+    refusals = {
+        each.feature: feature_problem(
+            each.feature, each.max_version_level, allows_downgrade=each.allow_downgrade
+        )
+        for each in request.feature_updates
+    }
+    return UpdateFeaturesResponse(
+        error_message=None,
+        results=[
+            UpdateFeaturesResponse.Result(
+                feature=name, error_code=refused.error, error_message=refused.message
+            )
+            for name, refused in refusals.items()
+        ],
+    )
+
+
 def _one_by_one(
     cluster: Cluster, updates: dict[str, FeatureUpdate], validate_only: bool
 ) -> UpdateFeaturesResponse:
     """What a broker up to 3.9 answers: a result for each feature, whatever becomes of others."""
     refusals = update_one_by_one(cluster, cluster.features, updates, validate_only=validate_only)
     return UpdateFeaturesResponse(
-        error_message="" if cluster.release.has_kraft else None,
+        error_message="",
         results=[
             UpdateFeaturesResponse.Result(
                 feature=name,

@@ -90,8 +90,8 @@ class Alteration:
         self._is_incremental = is_incremental
         self._validate_only = validate_only
 
-    def carry_out(self, resources: Sequence[Wanted]) -> list[Refused | None]:
-        """Why each resource was refused, None where it was not."""
+    def carry_out(self, resources: Sequence[Wanted]) -> list[tuple[Wanted, Refused | None]]:
+        """Each resource that is answered, and why it was refused, None where it was not."""
         outcomes: list[Refused | None] = [None] * len(resources)
         times = Counter((each.kind, each.name) for each in resources)
         forwarded = []
@@ -107,7 +107,7 @@ class Alteration:
         outcomes_there = self._control([(index, resources[index]) for index in forwarded])
         for index, refusal in outcomes_there:
             outcomes[index] = refusal
-        return outcomes
+        return list(zip(resources, outcomes, strict=True))
 
     # At the broker that was asked
 
@@ -261,8 +261,9 @@ class Alteration:
             raise Refused(Error.INVALID_CONFIG, message)
 
     def _kinds(self) -> tuple[int, ...]:
-        kinds = (TOPIC_RESOURCE, CLIENT_METRICS_RESOURCE)
-        return (*kinds, GROUP_RESOURCE) if self._environment.release.has_group_configs else kinds
+        release = self._environment.release
+        kinds = (TOPIC_RESOURCE, *[CLIENT_METRICS_RESOURCE] * release.has_client_metrics)
+        return (*kinds, GROUP_RESOURCE) if release.has_group_configs else kinds
 
     # What a resource has, and is to have
 

@@ -132,7 +132,7 @@ def partition_records(
             isr=isr,
             removing_replicas=[],
             adding_replicas=[],
-            leader=isr[0],
+            leader=isr[0] if isr else NO_LEADER,
             leader_epoch=0,
             partition_epoch=0,
         )

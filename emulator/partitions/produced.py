@@ -14,6 +14,7 @@ from ...wire import Buffer, Error, Refused
 from ...wire.batch import (
     CODEC_MASK,
     HEADER_SIZE,
+    MAGIC,
     OVERHEAD,
     TRANSACTIONAL,
     BatchHeader,
@@ -27,6 +28,8 @@ _ATTRIBUTES = Struct(">h")
 _ATTRIBUTES_AT = 21
 _SMALLEST_ENTRY = 14
 _ZSTD_SINCE = 7
+PRODUCER_ID_END = 51
+"""How many bytes of a batch there are up to its producer id."""
 
 
 class Produced:
@@ -84,9 +87,22 @@ class Produced:
             self.problem = refused
 
     def begins(self) -> bool:
-        """Whether there is a first entry, whole and of a magic that is known."""
+        """Whether there is a first entry, whole and of a magic that is known, with room for a
+        producer id if that has one."""
         view = memoryview(self.data if self.data is not None else b"")
-        return self.damage is None and _entry(view, 0)[0] is not None
+        size, magic = (None, 0) if self.damage is not None else _entry(view, 0)
+        return size is not None and (magic != MAGIC or size >= PRODUCER_ID_END)
+
+    def is_lone(self) -> bool:
+        """Whether there is one whole batch of magic 2 with room for a producer id, and no other
+        entry."""
+        if self.batch is None or len(self.batch) < PRODUCER_ID_END:
+            return False
+        assert self.data is not None
+        try:
+            return _entry(memoryview(self.data), len(self.batch))[0] is None
+        except Refused:
+            return False
 
 
 def _check_codec(codec: int, version: int) -> None:

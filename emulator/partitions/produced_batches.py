@@ -238,6 +238,7 @@ def _check_records(
         # The producer gives every record one timestamp, that of the header.
         time = header.max_timestamp
         all_untimely = config.log_append_time or not earliest <= time <= latest or time == -1
+        all_untimely |= not config.broker.release.takes_broker_times
         untimely = all_untimely
     else:
         all_untimely = False

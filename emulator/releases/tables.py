@@ -28,6 +28,8 @@ CHANGED = """
 4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
+4.2  lets_members_rejoin
+4.1  describes_each_group_once forgets_starts fences_by_one_epoch
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.1  shows_defaults_of_client_metrics explains_unregistered_brokers
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
@@ -40,9 +42,14 @@ CHANGED = """
 3.9  refuses_unknown_timestamps caps_min_insync_replicas
 3.6  takes_broker_times
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
+3.3  refuses_unknown_instances moves_partitions_with_records
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
-2.8  answers_empty_sets
+2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
+2.7  names_null_configs knows_missing_topics
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
+2.4  looks_for_topics_first
+2.0  converts_step_by_step
+1.1  drops_headers
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""
 

@@ -25,15 +25,15 @@ USER, CLIENT_ID, IP = "user", "client-id", "ip"
 EXACT, DEFAULT, SPECIFIED = 0, 1, 2
 
 _LONG_MAX, _INT_MAX = 2**63 - 1, 2**31 - 1
-_NEARLY = 1e-6
+NEARLY = 1e-6
 # Key: the type whose range it has, and the largest value; None for fractions.
-_USER_KEYS: dict[str, tuple[str, int] | None] = {
+USER_KEYS: dict[str, tuple[str, int] | None] = {
     "consumer_byte_rate": ("LONG", _LONG_MAX),
     "controller_mutation_rate": None,
     "producer_byte_rate": ("LONG", _LONG_MAX),
     "request_percentage": None,
 }
-_IP_KEYS: dict[str, tuple[str, int] | None] = {"connection_creation_rate": ("INT", _INT_MAX)}
+IP_KEYS: dict[str, tuple[str, int] | None] = {"connection_creation_rate": ("INT", _INT_MAX)}
 
 
 class Component(NamedTuple):
@@ -87,7 +87,17 @@ def quota_records(
 ) -> list[MetadataRecord]:
     """The record of a change; a value of None removes a key. Raises Refused(INVALID_REQUEST)."""
     check_entity(names)
-    keys = _IP_KEYS if IP in names else _USER_KEYS
+    keys = IP_KEYS if IP in names else USER_KEYS
+    for key in _in_small_map(values):
+        if (value := values[key]) is not None:
+            _check_value(key, value, keys)
+    return records_of(image, names, values)
+
+
+def records_of(
+    image: MetadataImage, names: Mapping[str, str | None], values: Mapping[str, float | None]
+) -> list[MetadataRecord]:
+    """What a change writes that passed every check."""
     current = image.quotas.get(entity_key(names), {})
     parts = [
         ClientQuotaRecord.Entity(entity_type=kind, entity_name=names[kind])
@@ -99,9 +109,7 @@ def quota_records(
         if value is None:
             if key in current:
                 records.append(ClientQuotaRecord(entity=parts, key=key, value=0.0, remove=True))
-            continue
-        _check_value(key, value, keys)
-        if current.get(key) != value:
+        elif current.get(key) != value:
             records.append(ClientQuotaRecord(entity=parts, key=key, value=value, remove=False))
     return records
 
@@ -132,7 +140,7 @@ def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | No
         article = "an" if kind == "INT" else "a"
         message = f"Proposed value for {key} is too large for {article} {kind}."
         raise Refused(Error.INVALID_REQUEST, message)
-    if abs(value - int(value)) > _NEARLY:
+    if abs(value - int(value)) > NEARLY:
         raise Refused(Error.INVALID_REQUEST, f"{key} cannot be a fractional value.")
 
 

@@ -24,7 +24,7 @@ from ..base.java_order import hash_map_order
 from ..metadata.image import MetadataImage
 
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
-_HASHES = {1: hashlib.sha256, 2: hashlib.sha512}
+HASHES = {1: hashlib.sha256, 2: hashlib.sha512}
 """By mechanism: SCRAM-SHA-256 and SCRAM-SHA-512."""
 
 
@@ -74,14 +74,14 @@ def planned(
             del good[user]
     order = [u for u in hash_map_order(d.user for d in deletions) if u in good]
     order += [u for u in hash_map_order(u.user for u in upsertions) if u in good]
-    users = [Planned(user, None, [_record(good[user])]) for user in order]
+    users = [Planned(user, None, [record_of(good[user])]) for user in order]
     return users + [Planned(user, bad[user], []) for user in hash_map_order(bad)]
 
 
 def _problem(image: MetadataImage, change: Deletion | Upsertion) -> Refused | None:
     if not change.user:
         return Refused(Error.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
-    if change.mechanism not in _HASHES:
+    if change.mechanism not in HASHES:
         return Refused(Error.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism")
     if isinstance(change, Deletion):
         if change.mechanism not in image.scram.get(change.user, {}):
@@ -94,10 +94,11 @@ def _problem(image: MetadataImage, change: Deletion | Upsertion) -> Refused | No
     return None
 
 
-def _record(change: Deletion | Upsertion) -> MetadataRecord:
+def record_of(change: Deletion | Upsertion) -> MetadataRecord:
+    """What a change writes."""
     if isinstance(change, Deletion):
         return RemoveUserScramCredentialRecord(name=change.user, mechanism=change.mechanism)
-    hash_of = _HASHES[change.mechanism]
+    hash_of = HASHES[change.mechanism]
     client_key = hmac.digest(change.salted_password, b"Client Key", hash_of)
     return UserScramCredentialRecord(
         name=change.user,

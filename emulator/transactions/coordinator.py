@@ -196,12 +196,15 @@ RETRY_MS = 1000
 
 @dataclass(frozen=True, slots=True)
 class TransactionSettings:
-    """The broker's configs of transactions; times in milliseconds."""
+    """The broker's configs of transactions; times in milliseconds. What a release of Kafka can do
+    has the name of its capability (base/release.py)."""
 
     timeout_ms_max: int = 900_000
     abort_interval_ms: int = 10_000
     expiry_interval_ms: int = 3_600_000
     expiration_ms: int = 604_800_000
+    forgets_starts: bool = True
+    fences_by_one_epoch: bool = True
 
 
 class TransactionCoordinator:
@@ -238,6 +241,8 @@ class TransactionCoordinator:
         now, new_producer_id = self._environment.now(), self._environment.new_producer_id
         following = begun(known, asked, timeout_ms, now, new_producer_id)
         self._write(following)
+        if not self.settings.forgets_starts:  # in memory alone
+            self._known[transactional_id] = replace(following, start_ms=known.start_ms)
         return following.producer
 
     def add(
@@ -349,6 +354,8 @@ class TransactionCoordinator:
             now=self._environment.now(),
             next_producer_id=self._following(known, version),
         )
+        if version == TV2 and not self.settings.fences_by_one_epoch:
+            fenced = replace(fenced, epoch=fenced.epoch + 1, last_epoch=fenced.epoch)
         self._write(fenced, why)
         self._complete_soon(fenced)
 

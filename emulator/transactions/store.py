@@ -289,6 +289,8 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
         abort_interval_ms=config.get(f"{prefix}.abort.timed.out.{prefix}.cleanup.interval.ms"),
         expiry_interval_ms=config.get(f"{prefix}.remove.expired.{prefix}.cleanup.interval.ms"),
         expiration_ms=config.get("transactional.id.expiration.ms"),
+        forgets_starts=config.release.forgets_starts,
+        fences_by_one_epoch=config.release.fences_by_one_epoch,
     )
 
 

@@ -69,6 +69,45 @@ def down_convert_later(
     return converted
 
 
+def down_convert_at_once(
+    stored: Part,
+    magic: int,
+    fetch_offset: int,
+    limit: int = LIMIT,
+    *,
+    drops_headers: bool = True,
+) -> Buffer | Stored:
+    """What brokers before 2.0 answer: every whole batch converted, and nothing filled. Where none
+    is whole, and from 1.0 on where none was converted, what is stored stays as it is. Without
+    `drops_headers`, as before 1.0, headers are damage. Raises as `down_convert` does, and OSError.
+    """
+    converted: list[Buffer] = []
+    position, is_any = 0, False
+    try:
+        while entry := _entry_at(stored, position):
+            for each in entries(entry):
+                if not drops_headers and _has_headers(entry, each, limit):
+                    raise Refused(Error.UNKNOWN_SERVER_ERROR)
+                converted.append(_convert(entry, each, magic, fetch_offset, limit))
+                is_any |= each.magic > magic and bool(converted[-1])
+            position += len(entry)
+    except WireError:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+    if not position or (drops_headers and not is_any):
+        return stored
+    return b"".join(converted)
+
+
+def _has_headers(stored: Buffer, entry: Entry, limit: int) -> bool:
+    is_batch = entry.magic == MAGIC and not read_header(stored, entry.pos).is_control
+    return is_batch and any(each.headers for each in read_records(stored, entry.pos, limit))
+
+
+def begins_whole(stored: Part) -> bool:
+    """Whether what is stored begins with a whole batch. Raises OSError."""
+    return bool(_entry_at(stored, 0))
+
+
 class DownConverted:
     """The answer to a read, in pieces (wire/frames.py: Stored)."""
 

@@ -205,14 +205,16 @@ class ClassicGroup:
         """True if nobody is missing from the round, not even the holder of a pending id."""
         return len(self.joins) == len(self.roster) and not self.pending
 
-    def check_member(self, member_id: str, instance_id: str | None) -> Member:
+    def check_member(
+        self, member_id: str, instance_id: str | None, *, joins: bool = False
+    ) -> Member:
         """The member. Raises Refused: UNKNOWN_MEMBER_ID, or FENCED_INSTANCE_ID if another id
         holds the instance."""
         if instance_id is not None:
             holder = self.roster.instance(instance_id)
-            if holder is None:
+            if holder is None and (joins or self.settings.refuses_unknown_instances):
                 raise Refused(Error.UNKNOWN_MEMBER_ID)
-            if holder != member_id:
+            if holder not in (None, member_id):
                 raise Refused(Error.FENCED_INSTANCE_ID)
         member = self.roster.get(member_id)
         if member is None:

@@ -156,7 +156,7 @@ def _add(
 def _known(
     group: ClassicGroup, call: Call, request: JoinGroupRequest, effects: Effects, now: int
 ) -> None:
-    member = group.check_member(request.member_id, request.group_instance_id)
+    member = group.check_member(request.member_id, request.group_instance_id, joins=True)
     protocols = protocols_of(request)
     unchanged = member.protocols == protocols
     is_leader = group.leader == member.member_id

@@ -150,7 +150,8 @@ def _begin_generation(group: ClassicGroup, effects: Effects, now: int) -> None:
         group.touch(member, now)
         member.is_new = False
         group.unsynced.add(member.member_id)
-    group.deadlines.set(Due.SYNC, now + group.roster.rebalance_timeout_ms)
+    if group.settings.removes_unsynced_members:
+        group.deadlines.set(Due.SYNC, now + group.roster.rebalance_timeout_ms)
 
 
 def _elect_leader(group: ClassicGroup) -> bool:

@@ -190,7 +190,9 @@ def check_epoch(
     group: ConsumerGroup, member: ConsumerMember, epoch: int, owned: Owned | None
 ) -> None:
     """Raises Refused(FENCED_MEMBER_EPOCH) for an epoch that the member cannot have."""
-    if epoch in (JOINING_EPOCH, member.epoch):
+    if epoch == member.epoch:
+        return
+    if epoch == JOINING_EPOCH and group.settings.lets_members_rejoin:
         return
     is_previous = epoch == member.previous_epoch and epoch < member.epoch
     if not (is_previous and _is_part(owned, member)):

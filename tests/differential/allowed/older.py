@@ -11,10 +11,12 @@ import re
 from odradek.wire import Request
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_acls import DeleteAclsRequest
+from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
@@ -22,6 +24,7 @@ from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from odradek.wire.api.produce import ProduceRequest
 
 from ..engine.compare import Difference
 from ..engine.results import api_name
@@ -74,7 +77,18 @@ def _is_of_a_map(request: Request, difference: Difference) -> bool:
     return are_lists(request, difference) or difference.place in _ORDERED
 
 
+def _shows_the_record(request: ProduceRequest, difference: Difference) -> bool:
+    return str(difference.real).startswith("Invalid timestamp type in message DefaultRecord(")
+
+
 ALLOWED_BEFORE_3_9: tuple[Allowed, ...] = (
+    Allowed(
+        "records that claim the broker's time, as Java shows them",
+        ProduceRequest,
+        "responses.partition_responses.record_errors.batch_index_error_message",
+        "3.3 and before refuse them with a sentence that shows the record",
+        _shows_the_record,
+    ),
     Allowed(
         "topics without partitions in log directories",
         DescribeLogDirsRequest,
@@ -90,6 +104,10 @@ ALLOWED_BEFORE_3_9: tuple[Allowed, ...] = (
         _is_of_tiers,
     ),
 )
+
+
+def _is_order(request: Request, difference: Difference) -> bool:
+    return difference.place in ("responses.partitions.partition_index", "responses.name")
 
 
 def _is_sentence(request: Request, difference: Difference) -> bool:
@@ -111,10 +129,20 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
             CreatePartitionsRequest,
             CreateTopicsRequest,
             DeleteAclsRequest,
+            DescribeClientQuotasRequest,
+            DescribeConfigsRequest,
             DescribeUserScramCredentialsRequest,
             ElectLeadersRequest,
             ListPartitionReassignmentsRequest,
         )
+    ),
+    Allowed(
+        "AlterPartitionReassignments is answered in the order of a map",
+        AlterPartitionReassignmentsRequest,
+        "*",
+        "a controller with ZooKeeper gathers partitions in one; the emulator answers as asked",
+        _is_order,
+        ends=True,
     ),
     Allowed(
         "OffsetForLeaderEpoch is answered in the order of a map",

@@ -143,7 +143,9 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
     ),
     DescribeUserScramCredentialsRequest: _hashed("results", "results.credential_infos"),
     DescribeTopicPartitionsRequest: {"topics": _REFUSED},
-    ElectLeadersRequest: _hashed("replica_election_results"),
+    ElectLeadersRequest: _hashed(
+        "replica_election_results", "replica_election_results.partition_result"
+    ),
     FetchRequest: {"responses": _REFUSED},
     JoinGroupRequest: _hashed("members"),
     ListConfigResourcesRequest: _hashed("config_resources"),

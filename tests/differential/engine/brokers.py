@@ -42,6 +42,10 @@ _CONFIG_BEFORE_3_9 = {
     # The first look at retention cannot be put off there: nothing is old enough.
     "log.retention.ms": "-1",
 }
+_CONFIG_BEFORE_1_0 = {
+    # Else topics are only marked to be deleted.
+    "delete.topic.enable": "true",
+}
 REAL_VERSIONS = VERSIONS
 """The version of the real Kafka for each release."""
 
@@ -52,6 +56,8 @@ def config_of(release: str) -> dict[str, str]:
         return CONFIG
     is_settable = config_tables(release_named(release)).is_settable
     known = {n: text for n, text in CONFIG.items() if is_settable(n) and n not in _INTERNAL}
+    if numbers(release) < (1, 0):
+        known |= _CONFIG_BEFORE_1_0
     return known | _CONFIG_BEFORE_3_9
 
 

@@ -11,6 +11,7 @@ from odradek.wire.api import API_MODULES, request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.push_telemetry import PushTelemetryRequest
@@ -112,6 +113,12 @@ class Served:
     def magic(self) -> int:
         """The newest format of messages that both take."""
         return min(max(0, self.ranges[ProduceRequest][1] - 1), MAGIC)
+
+    @property
+    def ignores_formats(self) -> bool:
+        """Whether brokers store messages in the newest format, as releases from 3.0 on do, also
+        where a topic has another one."""
+        return self.serves(ListOffsetsRequest, 7)
 
     @property
     def converts(self) -> bool:

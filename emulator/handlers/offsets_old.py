@@ -1,0 +1,81 @@
+"""OffsetCommit v0 and OffsetFetch v0 of brokers with ZooKeeper, which keeps these offsets.
+
+They are apart from what later versions commit: whoever commits in v0 reads in v0. Of a partition
+that is not known, and of one without an offset, the answer is UNKNOWN_TOPIC_OR_PARTITION. A group
+without a name is UNKNOWN_SERVER_ERROR: ZooKeeper has no such path.
+
+Left out: the offsets are kept in memory; a restart forgets them, and a ZooKeeper beside the brokers
+does not show them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from ...wire import Error
+from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from ..base.java_order import hash_map_order, partition_order
+
+if TYPE_CHECKING:
+    from ..cluster import Cluster
+
+Committed = OffsetCommitResponse.Topic
+Fetched = OffsetFetchResponse.Topic
+Key = tuple[str, int]
+
+
+def commit_old(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitResponse:
+    """Keep offsets; each partition is answered once."""
+    asked = {
+        (topic.name, each.partition_index): each
+        for topic in request.topics
+        for each in topic.partitions
+    }
+    longest = cluster.config.get("offset.metadata.max.bytes")
+    topics: dict[str, Committed] = {}
+    for name, index in partition_order(asked):
+        each = asked[name, index]
+        error = _problem(cluster, request.group_id, (name, index))
+        if not error and len(each.committed_metadata or "") > longest:
+            error = Error.OFFSET_METADATA_TOO_LARGE
+        if not error:
+            key = request.group_id, name, index
+            cluster.groups.in_zookeeper[key] = each.committed_offset
+        answer = Committed.Partition(partition_index=index, error_code=error)
+        topics.setdefault(name, Committed(name=name, partitions=[])).partitions.append(answer)
+    return OffsetCommitResponse(topics=_in_order(topics.values()))
+
+
+def fetch_old(cluster: Cluster, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    """The offsets that are kept; each partition is answered once."""
+    asked = [(t.name, index) for t in request.topics or [] for index in t.partition_indexes]
+    topics: dict[str, Fetched] = {}
+    for name, index in partition_order(asked):
+        error = _problem(cluster, request.group_id, (name, index))
+        kept = cluster.groups.in_zookeeper.get((request.group_id, name, index))
+        if not error and kept is None:
+            error = Error.UNKNOWN_TOPIC_OR_PARTITION
+        answer = Fetched.Partition(
+            partition_index=index,
+            committed_offset=-1 if error or kept is None else kept,
+            metadata="",
+            error_code=error,
+        )
+        topics.setdefault(name, Fetched(name=name, partitions=[])).partitions.append(answer)
+    order = {each.name: each for each in topics.values()}
+    return OffsetFetchResponse(topics=[order[name] for name in hash_map_order(order)])
+
+
+def _in_order(topics: Iterable[Committed]) -> list[Committed]:
+    order = {each.name: each for each in topics}
+    return [order[name] for name in hash_map_order(order)]
+
+
+def _problem(cluster: Cluster, group_id: str, key: Key) -> Error:
+    name, index = key
+    topic = cluster.topics.get(name)
+    if topic is None or not 0 <= index < len(topic.partitions):
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.NONE if group_id else Error.UNKNOWN_SERVER_ERROR
