@@ -48,6 +48,7 @@ PARTS = {
     "tests/compat/spark": 5,
     "tests/differential/test_clusters.py": 3,
     "tests/differential/test_logins.py": 2,
+    "tests/docs/test_site_built.py": 2,
     "tests/fixtures/simulation/test_search.py": 3,
     "tests/fixtures/test_parallel.py": 2,
     "tests/fuzz": 3,

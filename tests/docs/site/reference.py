@@ -129,7 +129,7 @@ def _signature(of: object, *, bound: bool = False) -> str:
     parameters = [*signature.parameters.values()]
     if bound and parameters and parameters[0].name == "self":
         signature = signature.replace(parameters=parameters[1:])
-    text = _ADDRESS.sub("", str(signature)).replace("'", "")
+    text = re.sub(r"(: |-> )'([^']*)'", r"\1\2", _ADDRESS.sub("", str(signature)))
     text = re.sub(r"<(?:function|object object|class)? ?([\w.]*)>", r"\1", text)
     return _OWN_MODULES.sub("", text)
 

@@ -1,8 +1,9 @@
-"""The pages that Sphinx reads: those of docs/ as they are, but for three things.
+"""The pages that Sphinx reads: those of docs/ as they are, but for four things.
 
-A link to a source file is its text alone, since the site has pages only. An item such as
-`<a id="f4"></a>` in a heading is linked to by the heading's own anchor. The order and the groups of
-the pages, on the left of each, are the sections and links of docs/index.md.
+A link that shows the name of a file shows that page's title. A link to a source file is its text
+alone, since the site has pages only. An item such as `<a id="f4"></a>` in a heading is linked to by
+the heading's own anchor. The order and the groups of the pages, on the left of each, are the
+sections and links of docs/index.md.
 """
 
 from __future__ import annotations
@@ -35,6 +36,14 @@ NO_PAGES = {"package.md"}
 """What a package index shows."""
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()#\s]*)(#[^()\s]*)?\)")
 _ITEM = re.compile(r"^(#+) (.*?)<a id=\"([^\"]+)\"></a>(.*)$", re.MULTILINE)
+
+
+@cache
+def titles() -> dict[str, str]:
+    """Name on the site -> what its links are called where Markdown shows the name of the file."""
+    listed = {name: words for names in navigation().values() for name, words in names.items()}
+    heads = {name: path.read_text().partition("\n")[0] for name, path in pages().items()}
+    return {name: re.sub(r"^# |<a .*?</a>", "", head) for name, head in heads.items()} | listed
 
 
 @cache
@@ -110,6 +119,8 @@ def _page(name: str, path: Path, items: dict[str, dict[str, str]]) -> str:
         if page is None:
             is_shown = place.is_relative_to(DOCS) and place.is_file()
             return found[0] if is_shown or not place.exists() else text
+        if text == place.name:
+            text = titles()[page]
         slug = items[page].get(anchor.removeprefix("#"))
         to = "../" * name.count("/") + page if target else ""
         return f"[{text}]({to}{f'#{slug}' if slug else anchor})"
