@@ -47,7 +47,7 @@ class Condition(NamedTuple):
 
 def condition(text: str) -> Condition:
     found = _CONDITION.fullmatch(text.strip())
-    if found is None:
+    if found is None or (found["how"] is None and found["with"]):
         raise argparse.ArgumentTypeError(f"{text!r} is not like .city=Oslo")
     how, given = _SAME.get(found["how"], found["how"]), found["with"].strip()
     if len(given) > 1 and given[0] == given[-1] == "'":

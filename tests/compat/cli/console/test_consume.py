@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import threading
+from argparse import ArgumentTypeError
 from collections.abc import Callable
 from pathlib import Path
 
@@ -208,6 +209,12 @@ def test_conditions(text: str, holds: bool) -> None:
         "zip": "0123",
     }
     assert condition(text).holds(value) is holds
+
+
+@pytest.mark.parametrize("text", ["[", ".a[", ".city[0", "=5", ""])
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(ArgumentTypeError, match="is not like"):
+        condition(text)
 
 
 def test_records_by_what_their_json_says(kafka: Emulator, said: Said) -> None:
