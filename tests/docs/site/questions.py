@@ -38,7 +38,9 @@ QUESTIONS = [
     Question("How do I fill the disk?", "disk full", "crashes"),
     Question("How do I cut one client off the network?", "network cut", "crashes"),
     Question("The leader dies: do acks=all records survive?", "kill leader", "brokers"),
-    Question("A transaction takes too long: what is told?", "transaction timeout", "situations"),
+    Question(
+        "A transaction takes too long: which error comes?", "transaction timeout", "situations"
+    ),
     Question(
         "The certificate has expired: does my client notice?", "expired certificate", "security"
     ),
