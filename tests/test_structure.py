@@ -258,7 +258,7 @@ def test_a_file_holds_one_idea() -> None:
                 assert length <= LONGEST_FUNCTION, f"{name_of(path)}: {node.name}: {length} lines"
 
 
-def test_time_is_told_by_what_no_test_can_freeze() -> None:
+def test_time_is_taken_from_what_no_test_can_freeze() -> None:
     """`time.monotonic` and its like are replaced by freezegun; those of real_time are not."""
     times = re.compile(r"\btime\.(time|monotonic|perf_counter)(_ns)?\(|^from time import", re.M)
     where = [*ROOT.glob("emulator/**/*.py"), *ROOT.glob("fixtures/**/*.py")]

@@ -95,7 +95,7 @@ def test_librdkafka_elects_leaders_that_are_there_already(librdkafka: Any, topic
     assert {part.partition: error.code() for part, error in found.items()} == {0: 84, 7: 3}
 
 
-def test_librdkafka_is_told_that_there_is_no_authorizer(librdkafka: Any) -> None:
+def test_librdkafka_learns_that_there_is_no_authorizer(librdkafka: Any) -> None:
     any_, pattern = confluent.ResourceType.ANY, confluent.ResourcePatternType
     operation, permission = confluent.AclOperation, confluent.AclPermissionType
     every = confluent.AclBindingFilter(
@@ -176,7 +176,7 @@ def test_kafka_python_keeps_scram_users(python: Any) -> None:
     assert "does not exist" in python.alter_user_scram_credentials([gone])[user]
 
 
-def test_kafka_python_is_told_that_there_is_no_authorizer(python: Any) -> None:
+def test_kafka_python_learns_that_there_is_no_authorizer(python: Any) -> None:
     made = kafka_admin
     every = made.ACLFilter(
         principal=None,

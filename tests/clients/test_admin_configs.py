@@ -94,7 +94,7 @@ def test_confluent_changes_configs_of_a_topic(confluent: Any, topic: str) -> Non
     assert value("flush.ms")[1] == 5
 
 
-def test_confluent_is_told_what_is_wrong_with_a_config(confluent: Any, topic: str) -> None:
+def test_confluent_learns_what_is_wrong_with_a_config(confluent: Any, topic: str) -> None:
     from confluent_kafka import KafkaError
     from confluent_kafka.admin import ConfigResource, NewTopic, ResourceType
 

@@ -242,7 +242,7 @@ def ruled() -> Iterator[Emulator]:
 
 
 @pytest.mark.slow
-def test_librdkafka_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+def test_librdkafka_learns_that_it_may_not_read_any_more(ruled: Emulator) -> None:
     config = ruled.client_config("confluent", user="alice")
     consumer = Consumer({**config, **GROUP, "topic.metadata.refresh.interval.ms": 300})
     consumer.subscribe(["t"])
@@ -259,7 +259,7 @@ def test_librdkafka_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> No
 
 
 @pytest.mark.slow
-def test_java_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+def test_java_learns_that_it_may_not_read_any_more(ruled: Emulator) -> None:
     from odradek.compat.java.client import JavaError
 
     config = ruled.client_config("java", user="alice")
@@ -278,7 +278,7 @@ def test_java_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
 
 
 @pytest.mark.slow
-def test_kafka_python_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+def test_kafka_python_learns_that_it_may_not_read_any_more(ruled: Emulator) -> None:
     from kafka import KafkaConsumer
     from kafka.errors import KafkaError as Told
 
@@ -297,7 +297,7 @@ def test_kafka_python_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> 
 
 
 @pytest.mark.slow
-def test_aiokafka_is_told_that_it_may_not_read_any_more(ruled: Emulator) -> None:
+def test_aiokafka_learns_that_it_may_not_read_any_more(ruled: Emulator) -> None:
     from aiokafka import AIOKafkaConsumer
     from aiokafka.errors import KafkaError as Told
 

@@ -106,7 +106,7 @@ def shown(bootstrap: str) -> dict[str, Any]:
     }
 
 
-def test_a_race_of_kafkas_own_is_told_from_other_errors() -> None:
+def test_a_race_of_kafkas_own_is_distinguished_from_other_errors() -> None:
     race = (
         "[x] ERROR kafka.server.ControllerApis - Unexpected error handling request "
         "RequestHeader(apiKey=CONTROLLER_REGISTRATION, apiVersion=0)\n"

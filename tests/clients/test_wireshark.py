@@ -122,7 +122,7 @@ def test_every_request_of_a_stock_client(client: Client, tshark: str, tmp_path: 
     assert rows(tshark, path, BROKEN) == []
 
 
-def test_other_ports_are_told_to_tshark(tshark: str, tmp_path: Path) -> None:
+def test_other_ports_are_passed_to_tshark(tshark: str, tmp_path: Path) -> None:
     with Emulator(journal=True) as kafka:
         with Connection(kafka.bootstrap_servers) as connection:
             connection.ask(MetadataRequest(topics=None), 9)

@@ -271,7 +271,7 @@ def test_every_field_is_counted_and_compared_with_its_type() -> None:
     assert comparison.differences[0].place == "a.b"
 
 
-def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
+def test_members_that_look_alike_are_not_distinguished_by_their_place() -> None:
     from odradek.wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
     from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 
@@ -309,7 +309,7 @@ def test_members_that_look_alike_are_not_told_apart_by_their_place() -> None:
     assert trees[0][1]["member_id"] == "c-<uuid 1>"
 
 
-def test_who_is_answered_is_told_apart_before_who_leads() -> None:
+def test_who_is_answered_is_distinguished_before_who_leads() -> None:
     # A broker may choose either as the leader: only that field may differ.
     from odradek.wire.api.join_group import JoinGroupRequest, JoinGroupResponse
 

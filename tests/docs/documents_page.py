@@ -306,7 +306,7 @@ OFFSETS = [
         ("emulator/groups/offsets", "emulator/maintenance/cleaner.py"),
         (
             "emulator/handlers/test_offset_fetch.py::"
-            "test_what_was_committed_is_told_in_every_version",
+            "test_what_was_committed_is_reported_in_every_version",
             "emulator/groups/test_restarts.py::"
             "test_a_stable_group_comes_back_with_its_members_and_offsets",
         ),

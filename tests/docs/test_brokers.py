@@ -34,7 +34,7 @@ def test_every_example_passes(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=len(re.findall(r"^ *def test_", examples, re.MULTILINE)))
 
 
-def test_every_verb_is_told() -> None:
+def test_every_verb_is_reported() -> None:
     verbs = [name for face in (BrokerView, Moving) for name in vars(face)]
     verbs += [
         name

@@ -49,5 +49,5 @@ def test_every_kind_is_named() -> None:
     assert [kind for kind in KINDS if f'| `"{kind}"` |' not in TEXT] == []
 
 
-def test_limits_are_as_they_are_told() -> None:
+def test_limits_are_as_they_are_documented() -> None:
     assert f"after {MOST_RUNS} runs or {MOST_S:.0f} s" in TEXT

@@ -41,7 +41,7 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("in_utc")
-def test_the_session_goes_as_it_is_told(
+def test_the_session_goes_as_on_the_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A command without a pipe or a redirection runs in this process, which is quicker."""

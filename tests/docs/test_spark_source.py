@@ -29,6 +29,6 @@ def test_every_example_runs(tmp_path: Path) -> None:
     assert done.returncode == 0, textwrap.shorten(done.stderr[-3000:], 3000)
 
 
-def test_every_option_is_told() -> None:
+def test_every_option_is_reported() -> None:
     documented = {name for name in OPTIONS if f"`{name}`" in PAGE or f'"{name}"' in PAGE}
     assert set(OPTIONS) - documented == {"path", "checkpointLocation"}, "these are Spark's own"

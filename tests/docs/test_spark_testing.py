@@ -29,7 +29,7 @@ def test_every_example_passes(pytester: pytest.Pytester, monkeypatch: pytest.Mon
     result.assert_outcomes(passed=len(re.findall(r"^def test_", text, re.MULTILINE)))
 
 
-def test_every_name_is_told() -> None:
+def test_every_name_is_reported() -> None:
     text = "".join(section(part) for part in (SECTION, *PARTS))
     verbs = [name for name in vars(StreamTest) if not name.startswith("_")]
     assert [name for name in (*spark.__all__, *verbs) if name not in text] == []

@@ -138,12 +138,12 @@ def test_a_directory_has_one_owner(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0.0.0.0", "::1"])
-def test_it_listens_where_it_is_told(host: str) -> None:
+def test_it_listens_where_it_is_asked_to(host: str) -> None:
     with Emulator(host=host) as kafka:
         assert answers(kafka.bootstrap_servers)
 
 
-def test_clients_are_told_the_advertised_address() -> None:
+def test_clients_learn_the_advertised_address() -> None:
     with Emulator(advertised="kafka.example:19092") as kafka:
         assert kafka.bootstrap_servers == "kafka.example:19092"
 

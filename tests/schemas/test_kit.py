@@ -225,7 +225,7 @@ def test_stock_serializers_of_json_and_protobuf(kafka: Emulator) -> None:
     assert "int64 seconds = 1;" in found.schema
 
 
-def test_schemas_evolve_or_the_test_is_told_why_not(kafka: Emulator, tmp_path: Path) -> None:
+def test_schemas_evolve_or_the_test_learns_why_not(kafka: Emulator, tmp_path: Path) -> None:
     file = tmp_path / "order.avsc"
     file.write_text(json.dumps(ORDER))
     assert kafka.schemas.register("orders-value", file).version == 1

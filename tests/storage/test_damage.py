@@ -172,7 +172,7 @@ def test_several_damages_in_one_segment(closed: Path) -> None:
     log.close()
 
 
-def test_whoever_walks_through_a_log_is_led_past_damage_or_told_of_it(closed: Path) -> None:
+def test_whoever_walks_through_a_log_is_led_past_damage_or_learns_of_it(closed: Path) -> None:
     flip(file(closed, 5, ".log"), 2 * SIZE + 100)
     log = reopen(closed, clean=True)
     walked = [header.base_offset for header, _, _ in log.reader.batches_from(3)]

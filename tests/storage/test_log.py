@@ -513,7 +513,7 @@ def test_without_any_time_the_latest_record_is_the_first(small: Log) -> None:
 # Transactions.
 
 
-def test_aborted_transactions_are_told_to_whoever_reads_them(log: Log) -> None:
+def test_aborted_transactions_are_sent_to_whoever_reads_them(log: Log) -> None:
     append(log, b"a", producer_id=1, sequence=0, transactional=True)
     append(log, b"b", producer_id=2, sequence=0, transactional=True)
     assert log.producers.first_unstable_offset == 0

@@ -491,7 +491,7 @@ def test_a_marker_counts_whatever_is_in_it(closed: Path) -> None:
     directory.close()
 
 
-def test_a_failing_disk_is_told_by_the_log_that_meets_it(reopened: LogDirectory) -> None:
+def test_a_failing_disk_is_reported_by_the_log_that_meets_it(reopened: LogDirectory) -> None:
     (log,) = open_logs(reopened, 0)
     with disk_full_at(5), pytest.raises(Refused):
         append(log, b"x")

@@ -194,11 +194,11 @@ class TestDecode:
         )
         assert "client_software_name" in shown
 
-    def test_what_is_left_over_is_told(self, console: Console) -> None:
+    def test_what_is_left_over_is_reported(self, console: Console) -> None:
         assert console.run("decode", API_VERSIONS_3 + "ffff") == 1
         assert "what follows the message does not fit at byte 22: 2 bytes" in console.out
 
-    def test_a_wrong_size_is_told_and_the_rest_is_read(self, console: Console) -> None:
+    def test_a_wrong_size_is_reported_and_the_rest_is_read(self, console: Console) -> None:
         assert console.run("decode", "00000017" + API_VERSIONS_3) == 1
         assert "size does not fit at byte 0: it is 23, 22 bytes follow" in console.out
         assert "client_software_version" in console.out

@@ -36,7 +36,7 @@ def test_retention_that_passes_the_checkpoint_fails_the_query(
     assert len(stream.batches()) == 1
 
 
-def test_retention_that_passes_the_checkpoint_is_passed_over_if_told_so(
+def test_retention_that_passes_the_checkpoint_is_passed_over_if_asked_to(
     stream_test: StreamOf, read_stream: Any, orders: TopicView
 ) -> None:
     stream = stream_test(read_stream(orders.name, failOnDataLoss="false"))
@@ -78,7 +78,7 @@ def test_a_topic_that_was_created_again_fails_the_query(
     stream.expect_failure("offset was changed from 3 to 1|KAFKA_DATA_LOSS")
 
 
-def test_a_topic_that_was_created_again_is_read_from_its_start_if_told_so(
+def test_a_topic_that_was_created_again_is_read_from_its_start_if_asked_to(
     stream_test: StreamOf, read_stream: Any, kafka: Emulator, orders: TopicView
 ) -> None:
     stream = stream_test(read_stream(orders.name, failOnDataLoss="false"))

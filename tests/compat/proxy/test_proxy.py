@@ -487,7 +487,7 @@ def test_an_answer_that_is_lost_on_the_way_was_given(proxy: Proxy, kafka: Emulat
     assert kafka.topic("t").values() == [b"x"]
 
 
-def test_a_rule_on_a_proxy_that_nobody_meets_is_told_at_its_end(kafka: Emulator) -> None:
+def test_a_rule_on_a_proxy_that_nobody_meets_is_reported_at_its_end(kafka: Emulator) -> None:
     with (
         pytest.raises(NeverMatched, match="There was no Fetch request"),
         Proxy(kafka.bootstrap_servers) as proxy,

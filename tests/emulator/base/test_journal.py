@@ -26,7 +26,7 @@ def test_a_seldom_event_ends_what_is_summed_up() -> None:
     assert [event.kind for event in journal.events()] == ["fetched", "joined", "fetched"]
 
 
-def test_of_commits_and_refusals_the_first_is_told_and_the_others_counted() -> None:
+def test_of_commits_and_refusals_the_first_is_reported_and_the_others_counted() -> None:
     journal = Journal(ManualClock(0))
     received: list[tuple[str, int]] = []
     journal.on_event = lambda event: received.append((event.kind, event.last_offset))

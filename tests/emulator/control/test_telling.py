@@ -125,7 +125,7 @@ def test_a_request_that_closes_the_connection(cluster: Cluster, app: Client) -> 
     ]
 
 
-def test_who_speaks_the_protocol_of_another_release_is_told_which() -> None:
+def test_who_speaks_the_protocol_of_another_release_learns_which() -> None:
     assert nearest_serving("4.3", ProduceRequest.api_key, 2) is RELEASES["3.9"]
     assert nearest_serving("0.10.2", ProduceRequest.api_key, 3) is RELEASES["0.11.0"]
     assert nearest_serving("4.3", ProduceRequest.api_key, 99) is None
@@ -446,7 +446,7 @@ def test_what_is_refused_again_and_again_is_counted_up(cluster: Cluster, app: Cl
     ]
 
 
-def test_normal_traffic_is_not_told_as_refused(cluster: Cluster, app: Client) -> None:
+def test_normal_traffic_is_not_reported_as_refused(cluster: Cluster, app: Client) -> None:
     find(app)
     member = stable(app)  # after a MEMBER_ID_REQUIRED
     cluster.groups.at(1).rebalance("g")
@@ -468,14 +468,16 @@ def test_a_member_that_was_not_closed(cluster: Cluster, app: Client) -> None:
 # Very many things at once
 
 
-def test_many_topics_at_once_are_told_in_part(cluster: Cluster, app: Client) -> None:
+def test_many_topics_at_once_are_reported_in_part(cluster: Cluster, app: Client) -> None:
     app.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1000), 4)
     create_topics(app, *(new_topic(f"n{number}") for number in range(120)))
     assert len(logged(cluster, "topic created")) == 1 + 100
     assert logged(cluster, "and more") == ['app: 20 more of "topic created"']
 
 
-def test_many_partitions_of_several_topics_are_told_in_part(cluster: Cluster, app: Client) -> None:
+def test_many_partitions_of_several_topics_are_reported_in_part(
+    cluster: Cluster, app: Client
+) -> None:
     names = ("a", "b", "c")
     create_topics(app, *(new_topic(name, 60) for name in names))
     find(app)
@@ -505,7 +507,7 @@ def test_many_partitions_of_several_topics_are_told_in_part(cluster: Cluster, ap
     assert [(e.topic, e.partition) for e in seen] == places[:100]
 
 
-def test_of_a_large_request_nothing_more_is_told(cluster: Cluster, app: Client) -> None:
+def test_of_a_large_request_nothing_more_is_reported(cluster: Cluster, app: Client) -> None:
     names = [f"name-{number:06}" for number in range(8_000)]
     app.send(DeleteTopicsRequest(topic_names=names, timeout_ms=1000), 4)
     assert logged(cluster, "large request", "refused") == [
@@ -513,7 +515,7 @@ def test_of_a_large_request_nothing_more_is_told(cluster: Cluster, app: Client) 
     ]
 
 
-def test_many_refusals_of_a_fetch_are_told_in_part(cluster: Cluster, app: Client) -> None:
+def test_many_refusals_of_a_fetch_are_reported_in_part(cluster: Cluster, app: Client) -> None:
     app.ask(fetch_request(*(asked(number) for number in range(300)), topic="none"), 12)
     refused = logged(cluster, "refused")
     assert len(refused) == 101
@@ -641,7 +643,7 @@ def of_kind(kafka: Emulator, kind: str) -> list[str]:
     return [event.sentence for event in kafka.events if event.kind == kind]
 
 
-def test_who_may_not_is_told_with_the_reason() -> None:
+def test_who_may_not_is_reported_with_the_reason() -> None:
     with Emulator(acls=True, topics={"t": 1}) as kafka:
         with Connection(kafka.bootstrap_servers) as client:
             client.ask(MetadataRequest(topics=[MetadataRequest.Topic(name="t")]), 9)
@@ -649,7 +651,7 @@ def test_who_may_not_is_told_with_the_reason() -> None:
     assert sentence.endswith("ANONYMOUS may not DESCRIBE topic t: no ACL allows it")
 
 
-def test_a_log_in_that_fails_is_told() -> None:
+def test_a_log_in_that_fails_is_reported() -> None:
     with Emulator(security="SASL_PLAINTEXT", users={"alice": "secret"}) as kafka:
         with Connection(kafka.bootstrap_servers) as client:
             client.ask(SaslHandshakeRequest(mechanism="NONE"), 1)
@@ -657,7 +659,7 @@ def test_a_log_in_that_fails_is_told() -> None:
     assert sentence.endswith("log-in failed: NONE, a mechanism that is not enabled")
 
 
-def test_a_log_in_on_an_open_connection_is_told() -> None:
+def test_a_log_in_on_an_open_connection_is_reported() -> None:
     config = {"connections.max.reauth.ms": 60_000}
     users = {"alice": "secret"}
     with Emulator(config, security="SASL_PLAINTEXT", users=users) as kafka:
@@ -671,7 +673,7 @@ def test_a_log_in_on_an_open_connection_is_told() -> None:
     assert sentence == "by hand logged in again, on a connection that was open"
 
 
-def test_a_session_of_fetches_that_is_denied_later_is_told() -> None:
+def test_a_session_of_fetches_that_is_denied_later_is_reported() -> None:
     with Emulator(acls=True, topics={"t": 1}) as kafka:
         kafka.allow("ANONYMOUS", "READ", topic="t")
         with Connection(kafka.bootstrap_servers) as client:
@@ -684,7 +686,7 @@ def test_a_session_of_fetches_that_is_denied_later_is_told() -> None:
     assert sentence.endswith("ANONYMOUS may not READ topic t: no ACL allows it")
 
 
-def test_who_is_above_its_quota_is_told() -> None:
+def test_who_is_above_its_quota_is_reported() -> None:
     with Emulator(topics={"t": 1}) as kafka:
         kafka.throttle(client_id="by hand", produce=1)
         with Connection(kafka.bootstrap_servers) as client:

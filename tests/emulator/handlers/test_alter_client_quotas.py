@@ -101,6 +101,6 @@ def test_a_key_named_twice_is_refused(client: Client) -> None:
     assert find(client) == {}
 
 
-def test_of_several_empty_names_the_user_is_told_of_first() -> None:
+def test_of_several_empty_names_the_user_is_reported_first() -> None:
     with pytest.raises(Refused, match="Empty user not supported"):
         check_entity({"ip": "", "user": ""})

@@ -25,7 +25,7 @@ def ask(
 
 
 @pytest.mark.parametrize("version", [*first_and_last(ApiVersionsRequest), 3])
-def test_what_is_served_is_told_in_the_order_of_keys(client: Client, version: int) -> None:
+def test_what_is_served_is_reported_in_the_order_of_keys(client: Client, version: int) -> None:
     answer = ask(client, version)
     assert answer.error_code == 0
     keys = [each.api_key for each in answer.api_keys]
@@ -36,7 +36,7 @@ def test_what_is_served_is_told_in_the_order_of_keys(client: Client, version: in
 
 
 @pytest.mark.parametrize(("version", "expected"), [(3, False), (4, True)])
-def test_a_feature_that_begins_at_0_is_told_from_version_4_on(
+def test_a_feature_that_begins_at_0_is_reported_from_version_4_on(
     client: Client, version: int, expected: bool
 ) -> None:
     answer = ask(client, version)

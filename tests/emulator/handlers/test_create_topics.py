@@ -214,7 +214,7 @@ def test_a_config_shows_the_broker_config_that_decides(client: Client, cluster: 
 
 
 @pytest.mark.parametrize("version", [2, 3, 4])
-def test_before_v5_no_configs_are_told(client: Client, version: int) -> None:
+def test_before_v5_no_configs_are_reported(client: Client, version: int) -> None:
     (answer,) = create(client, asked("t", -1, -1), version=version)
     assert outcome(answer) == (Error.NONE, None)
     assert (answer.num_partitions, answer.configs) == (-1, [])

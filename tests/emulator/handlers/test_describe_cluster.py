@@ -40,7 +40,7 @@ def describe(cluster: Cluster, version: int = 2, **asked: Any) -> DescribeCluste
     return answer
 
 
-def test_the_brokers_that_are_alive_are_told(three: Cluster) -> None:
+def test_the_brokers_that_are_alive_are_reported(three: Cluster) -> None:
     answer = describe(three)
     assert [(b.broker_id, b.host, b.port, b.rack, b.is_fenced) for b in answer.brokers] == [
         (1, "a", 1, None, False),
@@ -51,7 +51,7 @@ def test_the_brokers_that_are_alive_are_told(three: Cluster) -> None:
     assert (answer.error_code, answer.error_message, answer.endpoint_type) == (0, None, 1)
 
 
-def test_fenced_brokers_are_told_when_asked_for(three: Cluster) -> None:
+def test_fenced_brokers_are_reported_when_asked_for(three: Cluster) -> None:
     answer = describe(three, include_fenced_brokers=True)
     assert [(b.broker_id, b.is_fenced) for b in answer.brokers] == [
         (1, False),
@@ -62,7 +62,7 @@ def test_fenced_brokers_are_told_when_asked_for(three: Cluster) -> None:
 
 @pytest.mark.parametrize(("asked", "operations"), [(False, NOT_ASKED), (True, ALL)])
 @pytest.mark.parametrize("version", [0, 1, 2])
-def test_operations_are_told_when_asked_for(
+def test_operations_are_reported_when_asked_for(
     three: Cluster, version: int, asked: bool, operations: int
 ) -> None:
     answer = describe(three, version, include_cluster_authorized_operations=asked)

@@ -124,7 +124,7 @@ def test_a_brokers_own_value_is_the_source_of_a_topics() -> None:
     cluster.close()
 
 
-def test_all_of_a_topics_configs_are_told(client: Client) -> None:
+def test_all_of_a_topics_configs_are_reported(client: Client) -> None:
     configs = ask(client, TOPIC, "t").configs
     assert len(configs) == 33
     assert not any(config.read_only or config.is_sensitive for config in configs)
@@ -164,7 +164,7 @@ def test_without_synonyms_the_source_stays(client: Client) -> None:
         ("cleanup.policy", 7),
     ],
 )
-def test_the_type_is_told_since_v3(client: Client, key: str, kind: int) -> None:
+def test_the_type_is_reported_since_v3(client: Client, key: str, kind: int) -> None:
     assert ask(client, TOPIC, "t", [key]).configs[0].config_type == kind
     assert ask(client, TOPIC, "t", [key], version=2).configs[0].config_type == 0
 
@@ -180,7 +180,7 @@ def test_a_resource_asked_twice_is_answered_twice(client: Client) -> None:
 # Brokers
 
 
-def test_all_of_a_brokers_configs_are_told_but_internal_ones(client: Client) -> None:
+def test_all_of_a_brokers_configs_are_reported_but_internal_ones(client: Client) -> None:
     configs = {config.name: config for config in ask(client, BROKER, "1").configs}
     assert len(configs) == 340
     assert "log.initial.task.delay.ms" not in configs
@@ -240,7 +240,7 @@ def test_a_synonym_that_is_set_is_shown() -> None:
     cluster.close()
 
 
-def test_a_password_is_never_told() -> None:
+def test_a_password_is_never_reported() -> None:
     cluster = open_cluster(ssl_key_password="secret")
     (config,) = ask(client_of(cluster), BROKER, "1", ["ssl.key.password"]).configs
     assert (config.value, config.is_sensitive, config.config_source) == (None, True, 4)
@@ -361,7 +361,7 @@ def test_stored_configs_of_groups_and_subscriptions_are_shown(
     assert describe(client, METRICS, "other", "interval.ms") == ("300000", 5, [])
 
 
-def test_the_root_logger_is_told(client: Client) -> None:
+def test_the_root_logger_is_reported(client: Client) -> None:
     assert describe(client, LOGGER, "1", "root") == ("WARN", 6, [])
 
 
@@ -392,7 +392,7 @@ def test_a_resource_is_refused_with_error_and_sentence(
 
 
 @pytest.mark.parametrize("version", first_and_last(DescribeConfigsRequest))
-def test_a_value_and_its_source_are_told_in_every_version(client: Client, version: int) -> None:
+def test_a_value_and_its_source_are_reported_in_every_version(client: Client, version: int) -> None:
     (config,) = ask(client, TOPIC, "t", ["cleanup.policy"], version=version).configs
     assert (config.name, config.value, config.config_source) == ("cleanup.policy", "compact", 1)
     assert [each.source for each in config.synonyms] == [1, 5]

@@ -63,7 +63,7 @@ def test_a_group_without_members_is_empty_whether_it_had_some_or_never(client: C
     assert states == [("Empty", "consumer"), ("Empty", "")]
 
 
-def test_an_instance_is_told_from_version_4_on(client: Client) -> None:
+def test_an_instance_is_reported_from_version_4_on(client: Client) -> None:
     client.ask(join_request(group_instance_id="i"), 9)
     members = [describe(client, "g", version=version)[0].members[0] for version in (3, 4)]
     assert [each.group_instance_id for each in members] == [None, "i"]

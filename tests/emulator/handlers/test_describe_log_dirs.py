@@ -48,7 +48,7 @@ def test_sizes_are_those_of_the_batches(cluster: Cluster, client: Client) -> Non
 
 
 @pytest.mark.parametrize("version", [*first_and_last(DescribeLogDirsRequest), 3, 4])
-def test_the_directory_and_its_room_are_told(on_files: Cluster, version: int) -> None:
+def test_the_directory_and_its_room_are_reported(on_files: Cluster, version: int) -> None:
     found = describe(client_of(on_files), None, version)
     assert found.log_dir == os.path.abspath(on_files.log_dir.path)
     if version >= 4:

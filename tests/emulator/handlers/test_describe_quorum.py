@@ -49,7 +49,9 @@ def test_later_versions_tell_more(cluster: Cluster, client: Client, version: int
     assert [node.node_id for node in answer.nodes] == ([1] if version >= 2 else [])
 
 
-def test_directories_are_told_once_voters_are_in_the_log(cluster: Cluster, client: Client) -> None:
+def test_directories_are_reported_once_voters_are_in_the_log(
+    cluster: Cluster, client: Client
+) -> None:
     keep_voters_in_the_log(client)
     ((found,),) = [topic.partitions for topic in describe(client, (LOG, [0])).topics]
     expected = cluster.log_dir.properties.directory_id

@@ -119,7 +119,7 @@ def test_a_topic_is_described(client: Client, cluster: Cluster) -> None:
         (["d"], ("b", 0), NOT_ASKED),
     ],
 )
-def test_operations_are_told_unless_the_request_is_spoilt(
+def test_operations_are_reported_unless_the_request_is_spoilt(
     client: Client, names: list[str], cursor: tuple[str, int] | None, operations: int
 ) -> None:
     (topic,) = ask(client, names, cursor=cursor).topics

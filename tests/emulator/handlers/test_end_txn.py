@@ -28,7 +28,7 @@ def _topic(cluster: Cluster) -> None:
 
 @pytest.mark.parametrize("version", [*first_and_last(EndTxnRequest), 4])
 @pytest.mark.parametrize("commit", [True, False])
-def test_a_transaction_ends_as_told(
+def test_a_transaction_ends_as_asked(
     producer: Make, cluster: Cluster, version: int, commit: bool
 ) -> None:
     x = producer(generation=2 if version >= 5 else 1)

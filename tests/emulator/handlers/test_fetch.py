@@ -169,7 +169,7 @@ def test_leader_epochs(client: Client) -> None:
     assert [code(-2), code(-1), code(0), code(1)] == [0, 0, 0, Error.UNKNOWN_LEADER_EPOCH]
 
 
-def test_a_log_that_took_another_course_is_told_where(client: Client) -> None:
+def test_a_log_that_took_another_course_learns_where(client: Client) -> None:
     produce(client, batch(b"a"))
     beyond = asked(offset=5, last_fetched_epoch=0)
     answer = only(client.ask(fetch_request(beyond), 12))
@@ -333,7 +333,7 @@ def test_an_isolation_level_that_does_not_exist_refuses_the_whole_fetch(
 
 
 @pytest.mark.parametrize(("epoch", "error"), [(-1, 6), (0, 75), (5, 75)])
-def test_a_stranger_replica_that_names_the_epoch_is_told_to_wait(
+def test_a_stranger_replica_that_names_the_epoch_is_asked_to_wait(
     client: Client, epoch: int, error: int
 ) -> None:
     request = fetch_request(asked(current_leader_epoch=epoch), replica_id=7)

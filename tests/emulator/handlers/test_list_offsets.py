@@ -66,7 +66,7 @@ def test_times_and_offsets(
 
 
 @pytest.mark.parametrize(("version", "epoch"), [(3, -1), (4, 0)])
-def test_the_leader_epoch_is_told_from_version_4_on(
+def test_the_leader_epoch_is_reported_from_version_4_on(
     client: Client, version: int, epoch: int
 ) -> None:
     assert look_up(client, LATEST, version=version).leader_epoch == epoch

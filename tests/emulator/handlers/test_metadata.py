@@ -62,7 +62,7 @@ def test_a_topic_is_described_in_every_version(
     ] == [(0, index, 1, 0 if version >= 7 else -1, [1], [1]) for index in range(3)]
 
 
-def test_the_brokers_and_the_cluster_are_told(client: Client, cluster: Cluster) -> None:
+def test_the_brokers_and_the_cluster_are_reported(client: Client, cluster: Cluster) -> None:
     answer = ask(client, [])
     assert answer.brokers == [
         MetadataResponse.Broker(node_id=1, host="localhost", port=9092, rack=None)
@@ -71,7 +71,7 @@ def test_the_brokers_and_the_cluster_are_told(client: Client, cluster: Cluster) 
     assert (answer.controller_id, answer.error_code) == (1, 0)
 
 
-def test_an_internal_topic_is_told_to_be_one(client: Client, cluster: Cluster) -> None:
+def test_an_internal_topic_is_said_to_be_one(client: Client, cluster: Cluster) -> None:
     cluster.topics.ensure_internal("__consumer_offsets")
     cluster.topics.create("__x")
     assert [t.is_internal for t in ask(client, ["__consumer_offsets", "__x"]).topics] == [
@@ -89,7 +89,7 @@ def test_an_internal_topic_is_told_to_be_one(client: Client, cluster: Cluster) -
         (12, {"include_topic_authorized_operations": True}, NOT_ASKED, 3576),
     ],
 )
-def test_operations_are_told_when_asked_for(
+def test_operations_are_reported_when_asked_for(
     client: Client,
     version: int,
     flags: dict[str, bool],
@@ -104,7 +104,7 @@ def test_operations_are_told_when_asked_for(
     assert {t.topic_authorized_operations for t in answer.topics} == {topic_operations}
 
 
-def test_operations_are_told_of_missing_topics_but_not_of_missing_ids(client: Client) -> None:
+def test_operations_are_answered_for_missing_topics_but_not_for_missing_ids(client: Client) -> None:
     flags = {"include_topic_authorized_operations": True, "allow_auto_topic_creation": False}
     by_name = ask(client, ["a b", "x"], 12, **flags)
     assert [t.topic_authorized_operations for t in by_name.topics] == [3576, 3576]
@@ -294,7 +294,7 @@ def test_version_0_lists_only_replicas_that_are_alive(three: Cluster) -> None:
 
 
 @pytest.mark.parametrize("version", first_and_last(MetadataRequest))
-def test_the_brokers_are_told_in_every_version(client: Client, version: int) -> None:
+def test_the_brokers_are_reported_in_every_version(client: Client, version: int) -> None:
     answer = ask(client, ["t"], version)
     assert [(each.node_id, each.host, each.port) for each in answer.brokers] == [
         (1, "localhost", 9092)

@@ -24,7 +24,7 @@ def _topics(cluster: Cluster) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_was_committed_is_told_in_every_version(
+def test_what_was_committed_is_reported_in_every_version(
     cluster: Cluster, client: Client, version: int
 ) -> None:
     topic_id = cluster.topic("t").id
@@ -86,7 +86,7 @@ def test_more_partitions_than_a_slice_has_are_answered_in_their_order(
 
 
 @pytest.mark.parametrize(("version", "pending"), [(6, -1), (7, 88), (10, 88)])
-def test_what_is_pending_in_a_transaction_is_told_to_who_asks_for_stable_offsets(
+def test_what_is_pending_in_a_transaction_is_answered_to_who_asks_for_stable_offsets(
     cluster: Cluster, client: Client, version: int, pending: int
 ) -> None:
     x = TxnClient(cluster).begin()

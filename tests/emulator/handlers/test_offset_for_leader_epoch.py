@@ -96,5 +96,5 @@ def test_a_partition_asked_twice_is_answered_twice(client: Client) -> None:
 
 
 @pytest.mark.parametrize("version", first_and_last(OffsetForLeaderEpochRequest))
-def test_the_end_of_an_epoch_is_told_in_every_version(client: Client, version: int) -> None:
+def test_the_end_of_an_epoch_is_reported_in_every_version(client: Client, version: int) -> None:
     assert ask(client, ("t", 0, -1, 5), version=version) == [(0, 0, 5, 4)]

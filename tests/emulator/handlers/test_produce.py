@@ -324,7 +324,7 @@ def test_a_decompression_bomb_is_refused(client: Client, codec: Codec) -> None:
     assert produce(client, bomb).error_code == Error.UNKNOWN_SERVER_ERROR
 
 
-def test_who_produces_to_another_broker_is_told_where_the_leader_is(three: Cluster) -> None:
+def test_who_produces_to_another_broker_learns_where_the_leader_is(three: Cluster) -> None:
     request = produce_request(batch(b"x"), topic_id=three.topic("t").id)
     answer = client_of(three, node_id=2).ask(request, 13)
     (found,) = answer.responses[0].partition_responses
@@ -400,7 +400,9 @@ def test_before_version_7_a_codec_that_does_not_exist_refuses_the_whole_request(
     assert client.cluster.partition("t", 0).log_end_offset == 0
 
 
-def test_a_record_that_is_refused_is_told_why(cluster: Cluster, client: Client) -> None:
+def test_a_record_that_is_refused_is_answered_with_the_reason(
+    cluster: Cluster, client: Client
+) -> None:
     cluster.create_topic("c", 1, {"cleanup.policy": "compact"})
     answer = produce(client, batch(b"x", key=None), topic="c")
     assert answer.record_errors[0].batch_index_error_message == (

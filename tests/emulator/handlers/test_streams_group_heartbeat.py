@@ -148,7 +148,7 @@ def test_internal_topics_are_created_for_who_finds_them_missing(
     assert held(assigned) == {"0": [0, 1], "1": [0, 1]}
 
 
-def test_what_keeps_internal_topics_from_being_created_is_told_for_a_while(
+def test_what_keeps_internal_topics_from_being_created_is_reported_for_a_while(
     cluster: Cluster, client: Client
 ) -> None:
     brings = topology(subtopology(changelogs=[topic_info("c", replicas=3)]))
@@ -314,7 +314,7 @@ def test_reported_tasks_must_be_there(cluster: Cluster, client: Client) -> None:
     )
 
 
-def test_a_shutdown_is_told_to_all_until_none_is_left(cluster: Cluster, client: Client) -> None:
+def test_a_shutdown_is_sent_to_all_until_none_is_left(cluster: Cluster, client: Client) -> None:
     streams_beat(client)
     streams_beat(client, "b")
     text = (
@@ -346,7 +346,7 @@ def test_endpoints_tell_who_has_which_partitions(cluster: Cluster, client: Clien
     assert known.partitions_by_user_endpoint is None
 
 
-def test_a_new_endpoint_is_told_from_the_next_heartbeat_on(
+def test_a_new_endpoint_is_reported_from_the_next_heartbeat_on(
     cluster: Cluster, client: Client
 ) -> None:
     """A real broker keeps what it told, until the member's record is written."""

@@ -195,7 +195,7 @@ def test_a_request_is_one_delta_however_much_it_changes(
         assert len(recorder.deltas) == number
 
 
-def test_what_changes_nothing_is_told_to_nobody(cluster: Cluster, recorder: Recorder) -> None:
+def test_what_changes_nothing_is_published_to_nobody(cluster: Cluster, recorder: Recorder) -> None:
     cluster.topics.create("t", configs={"retention.ms": "5"})
     generation = cluster.topics.generation
     recorder.deltas.clear()
@@ -209,7 +209,7 @@ def test_what_changes_nothing_is_told_to_nobody(cluster: Cluster, recorder: Reco
     assert (recorder.deltas, cluster.topics.generation) == ([], generation)
 
 
-def test_a_new_subscriber_is_told_of_everything(cluster: Cluster) -> None:
+def test_a_new_subscriber_learns_of_everything(cluster: Cluster) -> None:
     made = cluster.topics.create("t")
     recorder = Recorder()
     cluster.metadata.subscribe(recorder)
@@ -218,7 +218,7 @@ def test_a_new_subscriber_is_told_of_everything(cluster: Cluster) -> None:
     assert "metadata.version" in everything["features"]  # type: ignore[operator]
 
 
-def test_a_level_of_the_quorum_is_told_too(cluster: Cluster, recorder: Recorder) -> None:
+def test_a_level_of_the_quorum_is_reported_too(cluster: Cluster, recorder: Recorder) -> None:
     cluster.metadata.append_controls([KRaftVersion(version=0, kraft_version=1)])
     assert recorder.deltas == [{"features": ["kraft.version"]}]
 

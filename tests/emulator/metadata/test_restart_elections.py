@@ -229,7 +229,7 @@ def test_an_epoch_begins_where_the_log_ended(how: str) -> None:
     assert end_of(world.client, 6) == (0, 6, 3)
 
 
-def test_who_fetches_in_an_epoch_of_before_is_told_the_leader() -> None:
+def test_who_fetches_in_an_epoch_of_before_learns_the_leader() -> None:
     world = World()
     world.cluster.create_topic("t", 1, {})
     world.restart()

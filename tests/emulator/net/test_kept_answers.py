@@ -156,7 +156,7 @@ def test_any_broker_is_named_in_a_description(cluster: Cluster) -> None:
             assert answer == answers[0]
 
 
-def test_who_asks_is_told_and_known_all_the_same(cluster: Cluster, handled: list[str]) -> None:
+def test_who_asks_is_reported_and_known_all_the_same(cluster: Cluster, handled: list[str]) -> None:
     client = client_of(cluster, "another")
     assert client.connection.software == UNKNOWN_SOFTWARE
     client.ask(VERSIONS, 4)
@@ -168,7 +168,7 @@ def test_who_asks_is_told_and_known_all_the_same(cluster: Cluster, handled: list
 
 
 @pytest.mark.parametrize(("request_", "closed"), [(DESCRIBE, 1), (METADATA, 0)])
-def test_a_client_that_has_only_learnt_where_brokers_are_is_not_told_to_close(
+def test_a_client_that_has_only_learnt_where_brokers_are_is_not_reported_to_close(
     cluster: Cluster, request_: Request, closed: int
 ) -> None:
     client = client_of(cluster, "another")

@@ -133,7 +133,7 @@ def test_without_the_certificate_that_is_required_nobody_is_let_in() -> None:
 
 
 @pytest.mark.parametrize("data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x10" + bytes(16)])
-def test_plain_bytes_are_told_by_an_alert_and_closed(kafka: Emulator, data: bytes) -> None:
+def test_plain_bytes_are_answered_by_an_alert_and_closed(kafka: Emulator, data: bytes) -> None:
     with connected(kafka) as plain:
         plain.sendall(data)
         assert plain.recv(100) == ALERT

@@ -141,7 +141,7 @@ def test_nor_of_transactions(cluster: Cluster, client: Patient, name: str) -> No
     assert refusals(cluster, lambda: OF_TRANSACTIONS[name](client)) == [NOT_IT, LOADS]
 
 
-def test_who_does_not_look_for_it_is_told_that_it_is_another(
+def test_who_does_not_look_for_it_learns_that_it_is_another(
     cluster: Cluster, client: Patient
 ) -> None:
     find(client, GROUP)

@@ -92,7 +92,7 @@ def ended(producer: TxnPatient, version: int) -> None:
 
 
 @pytest.mark.parametrize("verb", ["add", "init", "end"])
-def test_the_first_generation_is_told_to_try_again(producer: TxnPatient, verb: str) -> None:
+def test_the_first_generation_is_asked_to_try_again(producer: TxnPatient, verb: str) -> None:
     ended(producer, 4)
     ask = {"add": producer.add, "init": producer.init, "end": lambda: producer.end(4)}[verb]
     assert errors_until_none(producer.cluster, ask) == [BUSY]

@@ -131,7 +131,7 @@ def test_who_waits_there_is_sent_on_or_kept(cluster: Cluster) -> None:
     assert read.responses[0].partitions[0].high_watermark == 1
 
 
-def test_what_others_are_told_of_it(cluster: Cluster) -> None:
+def test_what_others_learn_of_it(cluster: Cluster) -> None:
     def metadata_at(node_id: int) -> tuple[list[int], int, list[int], list[int]]:
         wanted = [MetadataRequest.Topic(name="t")]
         answer = Client(cluster, node_id=node_id).ask(MetadataRequest(topics=wanted), 9)
@@ -166,7 +166,7 @@ def test_what_happens_to_it_meanwhile(cluster: Cluster, verb: str) -> None:
     assert cluster.replication.is_up(1) is (verb == "start")
 
 
-def test_it_is_told_to_stop_twice(cluster: Cluster) -> None:
+def test_it_is_asked_to_stop_twice(cluster: Cluster) -> None:
     one, other = stop(cluster.replication, 1), stop(cluster.replication, 1)
     cluster.advance(ANSWERS_MS)
     assert one.done()

@@ -58,7 +58,7 @@ def test_a_fetch_is_answered_with_nothing_and_no_session() -> None:
         assert len(answer(sock, type(fetch), 12).responses) == 1
 
 
-def test_a_member_that_joins_is_told_to_look_for_its_coordinator() -> None:
+def test_a_member_that_joins_is_asked_to_look_for_its_coordinator() -> None:
     config = {"group.initial.rebalance.delay.ms": 60_000}
     with Emulator(config) as kafka, connect(kafka) as sock:
         look = FindCoordinatorRequest(coordinator_keys=["g"], key_type=0)

@@ -189,7 +189,7 @@ def test_a_topic_given_at_the_start_is_not_made_again_by_restore() -> None:
         assert kafka.topics() == []
 
 
-def test_wrong_arguments_are_told() -> None:
+def test_wrong_arguments_are_reported() -> None:
     with Emulator() as kafka:
         state = kafka.snapshot()
         with pytest.raises(ValueError, match="clients is 'cut' or 'keep', not 'kill'"):
@@ -224,7 +224,7 @@ def test_a_broker_that_cannot_be_put_back_stops(monkeypatch: pytest.MonkeyPatch)
         assert kafka.topics() == ["orders"]
 
 
-def test_a_full_disk_is_told_and_leaves_no_half_snapshot() -> None:
+def test_a_full_disk_is_reported_and_leaves_no_half_snapshot() -> None:
     disk = MemoryDisk()
     with Emulator(topics={"orders": 1}, disk=disk) as kafka:
         kafka.topic("orders").produce("x")

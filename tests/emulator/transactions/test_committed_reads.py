@@ -59,7 +59,7 @@ def test_aborted_transactions_are_listed_for_committed_readers_only(
     assert read(cluster, committed=False) == [b"a", b"b"]
 
 
-def test_interleaved_transactions_are_told_apart(producer: Make, cluster: Cluster) -> None:
+def test_interleaved_transactions_are_distinguished(producer: Make, cluster: Cluster) -> None:
     x, y = producer("x"), producer("y")
     for n in range(3):
         x.write(b"x%d" % n)

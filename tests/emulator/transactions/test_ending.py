@@ -130,7 +130,7 @@ def test_an_end_that_was_lost_is_asked_for_again(producer: Make) -> None:
     assert x.end(True, asked=before) is Error.PRODUCER_FENCED
 
 
-def test_old_clients_are_told_47_for_90(producer: Make) -> None:
+def test_old_clients_are_answered_47_for_90(producer: Make) -> None:
     x = producer(generation=1)
     stranger = Producer(x.producer.producer_id, 9)
     assert x.end(True, asked=stranger, version=1) is Error.INVALID_PRODUCER_EPOCH

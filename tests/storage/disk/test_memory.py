@@ -247,7 +247,7 @@ def test_a_sync_covers_what_was_written_when_it_began(disk: MemoryDisk) -> None:
     assert disk.crash().read_bytes("f") == b"a"
 
 
-def test_changes_are_counted_and_told(disk: MemoryDisk) -> None:
+def test_changes_are_counted_and_reported(disk: MemoryDisk) -> None:
     received: list[str] = []
     disk.on_change = received.append
     disk.directory(durable=True).write_atomic("f", b"abc")

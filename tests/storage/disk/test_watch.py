@@ -22,7 +22,7 @@ def watched(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Directory, 
     return Directory(tmp_path / "t-0", descriptors=Descriptors(watch=watch)), watch
 
 
-def test_each_operation_is_told(watched: tuple[Directory, Watch]) -> None:
+def test_each_operation_is_reported(watched: tuple[Directory, Watch]) -> None:
     directory, watch = watched
     operations: Operations = []
     watch.observer = lambda operation, path, size: operations.append((operation, Path(path).name))

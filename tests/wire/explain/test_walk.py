@@ -139,7 +139,7 @@ class TestRecords:
         ]
         assert reading.misfits == []
 
-    def test_a_wrong_checksum_is_told_and_the_records_are_shown_all_the_same(self) -> None:
+    def test_a_wrong_checksum_is_reported_and_the_records_are_shown_all_the_same(self) -> None:
         batch = build_batch(RECORDS)
         batch[20] ^= 1
         reading = Reading(bytes(batch))
@@ -157,7 +157,7 @@ class TestRecords:
         assert caught.value.field == "[0].record 1.key"
         assert caught.value.pos == at + 1
 
-    def test_a_batch_that_is_cut_is_told(self) -> None:
+    def test_a_batch_that_is_cut_is_reported(self) -> None:
         batch = bytes(build_batch(RECORDS))
         with pytest.raises(Misfit, match="batch_length does not fit at byte 8"):
             read_records(Reading(batch[:-1]))

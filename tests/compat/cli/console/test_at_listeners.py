@@ -65,7 +65,7 @@ def test_who_may_makes_sees_and_removes(
 
 
 @pytest.mark.parametrize("listener", LISTENERS)
-def test_who_may_not_is_told_so(
+def test_who_may_not_learns_so(
     kafka: Emulator, listener: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused(shell_as(kafka, listener, "bob", tmp_path, capsys))

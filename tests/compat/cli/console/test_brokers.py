@@ -57,7 +57,7 @@ def test_brokers_are_listed(kafka: Emulator, said: Said) -> None:
     assert said("brokers list") == said("cluster info") == said("broker health") == said("brokers")
 
 
-def test_what_is_wrong_is_told(kafka: Emulator, said: Said) -> None:
+def test_what_is_wrong_is_reported(kafka: Emulator, said: Said) -> None:
     kafka.create_topic("alone")[0].reassign([3])
     kafka.brokers[3].stop()
     lines = said("brokers").splitlines()
@@ -72,7 +72,7 @@ def test_what_is_wrong_is_told(kafka: Emulator, said: Said) -> None:
     assert said("brokers partitions orders --offline").count("\n") == 1
 
 
-def test_partitions_are_told_as_json(said: Said) -> None:
+def test_partitions_are_reported_as_json(said: Said) -> None:
     lines = [json.loads(line) for line in said("brokers partitions --json").splitlines()]
     assert lines[1] == {
         "topic": "orders",

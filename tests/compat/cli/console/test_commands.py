@@ -122,7 +122,7 @@ def test_a_dry_run_commits_nothing(kafka: Emulator, shell: Shell) -> None:
     assert shell("groups", "show", "billing")[2][2] == "4"
 
 
-def test_a_group_starts_again_where_it_is_told_to(kafka: Emulator, shell: Shell) -> None:
+def test_a_group_starts_again_where_it_is_asked_to(kafka: Emulator, shell: Shell) -> None:
     fill(kafka, 0, *(record(b"%d" % n) for n in range(10)))
     shell("groups", "reset", "new", "--to", "latest", "--topic", "orders:0")
     assert shell("groups", "show", "new")[2][2] == "10"

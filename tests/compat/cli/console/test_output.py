@@ -86,7 +86,7 @@ def test_ctrl_c_ends_the_following_of_a_topic_without_an_error(address: str) -> 
     assert (process.returncode, errors) == (0, "")
 
 
-def test_nulls_empty_values_and_what_would_move_the_cursor_are_told_apart(
+def test_nulls_empty_values_and_what_would_move_the_cursor_are_distinguished(
     kafka: Emulator, shell: Shell
 ) -> None:
     fill(kafka, 0, NewRecord(NOW, None, None, ()), NewRecord(NOW, b"", b"", (("h", None),)))

@@ -192,7 +192,7 @@ def test_a_refusal_says_what_and_why(kafka: Emulator, produce: Produce) -> None:
     assert said.endswith("topic orders has no partition 9: it has 2")
 
 
-def test_a_topic_that_does_not_exist_is_made_if_told(kafka: Emulator, produce: Produce) -> None:
+def test_a_topic_that_does_not_exist_is_made_if_asked(kafka: Emulator, produce: Produce) -> None:
     produce("--create-topic", "3", "-p", "2", lines="x", topic="new")
     produce("--create-topic", "1", "-p", "2", lines="y", topic="new")  # it is there
     assert kafka.topic("new")[2].values() == [b"x", b"y"]

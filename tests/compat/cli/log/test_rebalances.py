@@ -47,7 +47,7 @@ def test_who_joined_and_left_is_in_the_line_of_the_rebalance() -> None:
     ]
 
 
-def test_without_a_member_that_moved_the_reason_is_told() -> None:
+def test_without_a_member_that_moved_the_reason_is_reported() -> None:
     log = RebalanceLog()
     log("rebalance begun", reason="its subscriptions or their topics changed")
     log("rebalance finished", generation=2, members=1)
@@ -57,7 +57,7 @@ def test_without_a_member_that_moved_the_reason_is_told() -> None:
     ]
 
 
-def test_a_member_that_expires_is_told_at_once_and_as_the_reason() -> None:
+def test_a_member_that_expires_is_reported_at_once_and_as_the_reason() -> None:
     log = RebalanceLog()
     log("session timed out", "a", "no heartbeat for 10 s", members=1)
     log("rebalance begun", reason="a member's session timed out")
@@ -68,7 +68,7 @@ def test_a_member_that_expires_is_told_at_once_and_as_the_reason() -> None:
     ]
 
 
-def test_a_rebalance_that_does_not_end_is_told_once() -> None:
+def test_a_rebalance_that_does_not_end_is_reported_once() -> None:
     log = RebalanceLog()
     log("joined", "a")
     log("rebalance begun", reason="a member joined")
@@ -79,7 +79,7 @@ def test_a_rebalance_that_does_not_end_is_told_once() -> None:
     assert log.lines == ["group g has been rebalancing for 30 s: a joined"]
 
 
-def test_members_of_a_group_that_never_rebalances_are_told() -> None:
+def test_members_of_a_group_that_never_rebalances_are_reported() -> None:
     log = RebalanceLog()
     log("joined", "a")
     log("left", "b", members=1)

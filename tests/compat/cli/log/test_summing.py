@@ -25,7 +25,7 @@ class Log:
         return [each.sentence for each in self.summing.due(self.now, 0)]
 
 
-def test_the_first_ones_are_told_one_by_one_and_the_others_when_they_have_ended() -> None:
+def test_the_first_ones_are_reported_one_by_one_and_the_others_when_they_have_ended() -> None:
     log = Log()
     lines = [log.said(f"g{number % 60}") for number in range(412)]
     assert [len(each) for each in lines] == [1] * ONE_BY_ONE + [0] * (412 - ONE_BY_ONE)
@@ -34,7 +34,7 @@ def test_the_first_ones_are_told_one_by_one_and_the_others_when_they_have_ended(
     assert log.due(1) == []
 
 
-def test_what_goes_on_is_told_once_a_minute() -> None:
+def test_what_goes_on_is_reported_once_a_minute() -> None:
     log = Log()
     lines: list[str] = []
     for _ in range(600):
@@ -47,7 +47,7 @@ def test_what_goes_on_is_told_once_a_minute() -> None:
     assert others == ["60 more rebalances in 59.0 s, all of billing"] * 9
 
 
-def test_what_was_summed_up_is_told_again_after_a_quiet_minute() -> None:
+def test_what_was_summed_up_is_reported_again_after_a_quiet_minute() -> None:
     log = Log()
     for _ in range(200):
         log.said("billing")
@@ -82,7 +82,7 @@ def test_of_a_kind_without_a_name_the_last_one_is_quoted() -> None:
     assert log.due(ENDED_S) == ['3 more like "user-1 log-in refused"; most: user-1 (2), user-0 (1)']
 
 
-def test_an_event_that_counts_up_is_told_again() -> None:
+def test_an_event_that_counts_up_is_reported_again() -> None:
     digest = Digest()
     fields = {"client": "app", "api": "Produce", "error": Error.NOT_LEADER_OR_FOLLOWER}
     event = Event("refused", 0, 0.0, 0.0, **fields)  # type: ignore[arg-type]

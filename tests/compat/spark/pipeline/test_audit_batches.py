@@ -144,7 +144,7 @@ def test_both_engines_find_the_same(tmp_path: Path) -> None:
     assert audit_by(data, engine.run) == audit(data)
 
 
-def test_any_bytes_are_told_of_and_never_crash(tmp_path: Path) -> None:
+def test_any_bytes_are_reported_and_never_crash(tmp_path: Path) -> None:
     built = build(tmp_path / "built")
     for seed in range(60):
         chance = random.Random(seed)

@@ -52,7 +52,7 @@ def test_what_a_task_prints_is_no_result(engine: Engine) -> None:
     assert dict(engine.run(tasks.printing, [7, 8])) == {0: 7, 1: 8}
 
 
-def test_an_error_of_a_task_is_told_in_its_words(engine: Engine) -> None:
+def test_an_error_of_a_task_is_reported_in_its_words(engine: Engine) -> None:
     with pytest.raises(PipelineError, match=r"^the second piece is refused"):
         list(engine.run(tasks.refused, range(4)))
 
@@ -69,7 +69,7 @@ def test_an_error_that_nobody_expects_is_one_line_on_spark_too() -> None:
     )
 
 
-def test_an_error_that_cannot_be_pickled_is_told_all_the_same() -> None:
+def test_an_error_that_cannot_be_pickled_is_reported_all_the_same() -> None:
     with pytest.raises(PipelineError, match=r"^Needy\('cannot be'"):
         list(ArrowEngine(2).run(tasks.awkward, range(2)))
 
@@ -181,7 +181,9 @@ def test_masters_of_spark_are_taken(master: str) -> None:
     assert spark_settings(options("--master", master))["spark.master"] == master
 
 
-def test_a_session_that_does_not_start_is_told_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_does_not_start_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def failing(*given: object, **settings: str) -> None:
         raise RuntimeError("An error occurred while calling None.x.\n: o.a.S: no way\n\tat x.y")
 

@@ -126,7 +126,9 @@ def test_a_key_is_text_or_its_json(keys: list[Any], tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", [b'{"a": 1} x', b'{"a": 1}{', b'{"a": "\xff"}', b'{"a"', b"nope", b'{"a": "\\q"}']
 )
-def test_a_line_that_is_no_json_is_told_in_the_words_of_json(line: bytes, tmp_path: Path) -> None:
+def test_a_line_that_is_no_json_is_reported_in_the_words_of_json(
+    line: bytes, tmp_path: Path
+) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(line + b"\n")
     with pytest.raises(ValueError) as expected:  # noqa: PT011 -- of json's many kinds, its text

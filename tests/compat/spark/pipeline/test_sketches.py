@@ -56,7 +56,7 @@ def test_frequent_values_are_found_within_the_error() -> None:
     assert len(joined.counts) <= KEPT
 
 
-def test_long_values_are_shortened_and_told_apart() -> None:
+def test_long_values_are_shortened_and_distinguished() -> None:
     found = Frequent()
     found.add([b"x" * 1_000_000, b"x" * 999_999], [1, 2])
     assert [count for _, count in found.top(3)] == [2, 1]

@@ -129,7 +129,7 @@ def test_reading_begins_where_the_index_says(tmp_path: Path) -> None:
         assert found == [*range(95, 100)], "a damaged index"
 
 
-def test_transactions_are_told_apart(tmp_path: Path) -> None:
+def test_transactions_are_distinguished(tmp_path: Path) -> None:
     data = [
         of_producer(0, 2, 1, transactional=True),
         of_producer(2, 2, 2, transactional=True),

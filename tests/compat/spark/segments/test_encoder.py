@@ -53,7 +53,7 @@ def test_every_codec(codec: Codec) -> None:
     assert batch == bytes(build_batch(some, codec=codec, leader_epoch=0))
 
 
-def test_offsets_are_kept_if_told() -> None:
+def test_offsets_are_kept_if_asked() -> None:
     some = [NewRecord(T, b"k", b"v")] * 4
     given_offsets = [5, 9, 10, 10 + (1 << 31)]
     found = encode(table(some, offset=pa.array(given_offsets)), base_offset=5, keep_offsets=True)

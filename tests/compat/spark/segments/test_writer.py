@@ -298,7 +298,7 @@ def test_the_rest_is_published_after_a_crash_between_any_two_files(
     assert most > 6
 
 
-def test_what_is_gone_before_anything_was_published_is_told(tmp_path: Path) -> None:
+def test_what_is_gone_before_anything_was_published_is_reported(tmp_path: Path) -> None:
     staged = staged_in_segments(tmp_path)
     crc = last_crc(staged)
     staged.discard()

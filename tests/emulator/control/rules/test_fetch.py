@@ -72,7 +72,7 @@ def test_what_a_session_has_forgotten_is_not_meant(kafka: Ruled, client: Client)
     assert rule.hits == 0
 
 
-def test_records_of_a_partition_that_fails_are_not_told_as_fetched(
+def test_records_of_a_partition_that_fails_are_not_reported_as_fetched(
     kafka: Ruled, cluster: Cluster, client: Client
 ) -> None:
     produce(client, batch(b"a"))

@@ -178,7 +178,7 @@ def test_what_was_lost_is_answered_no_more_on_its_connection(
 
 
 @pytest.mark.parametrize("verb", ["answer", "edit"])
-def test_a_function_that_fails_closes_the_connection_and_is_told(
+def test_a_function_that_fails_closes_the_connection_and_is_reported(
     kafka: Ruled, client: Client, verb: str
 ) -> None:
     def broken(message: Any) -> None:
@@ -194,7 +194,9 @@ def test_a_function_that_fails_closes_the_connection_and_is_told(
 
 
 @pytest.mark.parametrize("verb", ["answer", "edit"])
-def test_what_is_no_response_of_the_api_is_told(kafka: Ruled, client: Client, verb: str) -> None:
+def test_what_is_no_response_of_the_api_is_reported(
+    kafka: Ruled, client: Client, verb: str
+) -> None:
     getattr(kafka.on("Metadata"), verb)(lambda message: HeartbeatResponse())
     client.send(ALL, 12)
     assert client.is_closed
@@ -202,7 +204,7 @@ def test_what_is_no_response_of_the_api_is_told(kafka: Ruled, client: Client, ve
         kafka.check_faults()
 
 
-def test_a_condition_that_fails_is_no_match_and_is_told(kafka: Ruled, client: Client) -> None:
+def test_a_condition_that_fails_is_no_match_and_is_reported(kafka: Ruled, client: Client) -> None:
     rule = kafka.on("Heartbeat", where=lambda request: request.nothing).drop_request()
     assert client.ask(BEAT, 4).error_code == Error.UNKNOWN_MEMBER_ID
     assert rule.hits == 0
@@ -210,7 +212,9 @@ def test_a_condition_that_fails_is_no_match_and_is_told(kafka: Ruled, client: Cl
         kafka.check_faults()
 
 
-def test_every_hit_is_told_to_the_journal(kafka: Ruled, cluster: Cluster, client: Client) -> None:
+def test_every_hit_is_reported_to_the_journal(
+    kafka: Ruled, cluster: Cluster, client: Client
+) -> None:
     kafka.on(HeartbeatRequest, group="g").times(2).fail(Error.NOT_COORDINATOR, "moved")
     for _ in range(3):
         client.ask(BEAT, 4)

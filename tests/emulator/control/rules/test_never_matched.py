@@ -121,7 +121,7 @@ def test_the_end_of_with(kafka: Ruled, cluster: Cluster, client: Client) -> None
     kafka.check_faults()
 
 
-def test_a_rule_that_took_effect_is_not_told(kafka: Ruled, client: Client) -> None:
+def test_a_rule_that_took_effect_is_not_reported(kafka: Ruled, client: Client) -> None:
     with kafka.on("Heartbeat").fail(Error.NOT_COORDINATOR) as failed:
         client.ask(BEAT, 4)
     assert failed.hits == 1

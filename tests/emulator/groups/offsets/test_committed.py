@@ -350,7 +350,7 @@ def test_a_commit_keeps_a_member_alive() -> None:
     assert world.beat(member, 1) is Error.NONE
 
 
-def test_what_a_table_does_not_have_is_not_told() -> None:
+def test_what_a_table_does_not_have_is_not_reported() -> None:
     table = Offsets()
     assert table.get("t", 0) is None
     assert table.tombstones("g") == []

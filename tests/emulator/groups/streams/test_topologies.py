@@ -125,7 +125,7 @@ def test_joined_topics_have_the_same_number_of_partitions() -> None:
     assert _missing(_configured({"t": 2, "u": 4}, *writers, flexible)) == {"r": 4, "s": 4}
 
 
-def test_missing_sources_are_told_first_three_of_them_by_name() -> None:
+def test_missing_sources_are_reported_first_three_of_them_by_name() -> None:
     made = _configured({}, subtopology("0", ["b", "a"]), subtopology("1", ["e", "d", "c"]))
     assert _problem(made) == (
         StatusCode.MISSING_SOURCE_TOPICS,

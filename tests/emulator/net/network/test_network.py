@@ -121,7 +121,7 @@ def test_only_one_connection_meets_it(kafka: Emulator) -> None:
             assert two.ask() < 0.1
 
 
-def test_a_client_that_is_cut_off_is_not_told_of_anything(kafka: Emulator) -> None:
+def test_a_client_that_is_cut_off_learns_of_nothing(kafka: Emulator) -> None:
     with Client(kafka) as client:
         client.ask()
         with kafka.cut_off():
@@ -130,7 +130,7 @@ def test_a_client_that_is_cut_off_is_not_told_of_anything(kafka: Emulator) -> No
         assert client.sock.recv(1) == b""
 
 
-def test_the_broker_is_not_told_that_a_client_has_left_while_it_is_cut_off(
+def test_the_broker_does_not_learn_that_a_client_has_left_while_it_is_cut_off(
     kafka: Emulator,
 ) -> None:
     with Client(kafka) as client:
@@ -276,7 +276,7 @@ def test_a_fault_that_need_not_be_met() -> None:
         kafka.network.latency(1).optional()
 
 
-def test_a_test_that_fails_is_told_of_nothing_else() -> None:
+def test_a_test_that_fails_learns_of_nothing_else() -> None:
     with pytest.raises(ZeroDivisionError), Emulator() as kafka, kafka.network.latency(1):
         _ = 1 / 0
 
@@ -318,7 +318,7 @@ def test_one_broker_is_cut_off(kafka: Emulator) -> None:
         assert client.hears_nothing()
 
 
-def test_it_is_told(kafka: Emulator) -> None:
+def test_it_is_reported(kafka: Emulator) -> None:
     with Client(kafka) as client, kafka.network.latency(0.01, jitter=0.01, client_id="test") as it:
         client.ask()
         client.ask()
@@ -378,7 +378,7 @@ def test_without_a_fault_nothing_stands_between_socket_and_connection(kafka: Emu
         client.ask()
 
 
-def test_a_client_that_meets_it_again_and_again_is_told_of_once(kafka: Emulator) -> None:
+def test_a_client_that_meets_it_again_and_again_is_reported_once(kafka: Emulator) -> None:
     with kafka.network.reset(client_id="test") as reset:
         for _ in range(20):
             with Client(kafka) as client:

@@ -41,7 +41,7 @@ def test_an_unsecured_token_names_user_and_end() -> None:
     assert (exchange.user, exchange.expires_at) == ("alice", NOW + HOUR_MS)
 
 
-def test_a_bad_token_is_told_as_json_and_then_as_an_error() -> None:
+def test_a_bad_token_is_reported_as_json_and_then_as_an_error() -> None:
     exchange = OAuthBearer(unsecured)
     assert exchange.receive(shown(good()), NOW + HOUR_MS) == INVALID
     with pytest.raises(LoginFailed) as raised:

@@ -193,7 +193,7 @@ def test_a_range_beyond_the_end_is_not_waited_for_without_end(
         list(fetch(cluster, PLACE, 0, 2))
 
 
-def test_old_messages_and_batches_are_told_apart_and_cut_ones_left_out() -> None:
+def test_old_messages_and_batches_are_distinguished_and_cut_ones_left_out() -> None:
     old = bytearray(build_message(Message(7, NOW, None, b"old"), magic=1))
     new = batch(b"a", b"b")
     new[0:8] = (8).to_bytes(8, "big")
@@ -309,14 +309,14 @@ def test_a_broker_that_restarts_is_waited_for(tmp_path: Path) -> None:
         again.stop()
 
 
-def test_a_broker_that_stays_away_is_told(tmp_path: Path) -> None:
+def test_a_broker_that_stays_away_is_reported(tmp_path: Path) -> None:
     with Emulator(topics={"orders": 1}, data_dir=tmp_path) as kafka:
         cluster = Cluster(kafka.bootstrap_servers, patience=0.5)
     with cluster, pytest.raises(BrokerError, match=f"no broker at {cluster.addresses}: "):
         offsets(cluster, [PLACE], LATEST)
 
 
-def test_what_passes_is_waited_for_and_what_does_not_is_told(
+def test_what_passes_is_waited_for_and_what_does_not_is_reported(
     cluster: Cluster, network: Network
 ) -> None:
     producer = Producer(cluster)
@@ -331,7 +331,7 @@ def test_what_passes_is_waited_for_and_what_does_not_is_told(
         producer.send({PLACE: batch(b"c")})
 
 
-def test_an_error_without_a_name_is_told(cluster: Cluster, network: Network) -> None:
+def test_an_error_without_a_name_is_reported(cluster: Cluster, network: Network) -> None:
     network.add(ProduceRequest, refused(4321))
     with pytest.raises(BrokerError, match="orders-0: error 4321"):
         Producer(cluster).send({PLACE: batch(b"a")})

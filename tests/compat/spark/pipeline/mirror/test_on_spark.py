@@ -132,7 +132,7 @@ def test_a_task_that_runs_again_finds_what_it_has_left(
 # Two at a time.
 
 
-def test_two_mirrors_at_a_time_are_told_of_each_other(
+def test_two_mirrors_at_a_time_learn_of_each_other(
     ours: Emulator, our_target: Emulator, writer: Writer
 ) -> None:
     create_topic(writer.cluster, "orders", 1)

@@ -110,7 +110,7 @@ def test_the_pace_is_kept(
     assert found["late_seconds"] < 1
 
 
-def test_how_late_records_were_is_told_in_time_that_passed_here(tmp_path: Path) -> None:
+def test_how_late_records_were_is_reported_in_time_that_passed_here(tmp_path: Path) -> None:
     """And not in that of the source, which runs as fast as it is told."""
 
     class AtOnce:
