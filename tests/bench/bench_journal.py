@@ -134,9 +134,8 @@ class Side:
         self.kafka.stop()
 
 
-def measure(data: bytes, at_once: int, rounds: int) -> tuple[float, float, float]:
-    """Microseconds with and without events, and the ratio."""
-    side = Side()
+def measure(side: Side, data: bytes, at_once: int, rounds: int) -> tuple[float, float, float]:
+    """Microseconds with the side switched on and off, and the ratio."""
     if data == fetched(-1):  # at the end, which the log has to have
         data = fetched(0)
     else:
@@ -160,7 +159,7 @@ def table(rounds: int) -> Iterator[str]:
     yield f"{'':20} {'':12} {'on':>8} {'off':>8} {'more':>8}"
     for name, data in rows().items():
         for how, at_once in (("one by one", 1), ("in a row", IN_A_ROW)):
-            with_events, without, ratio = measure(data, at_once, rounds)
+            with_events, without, ratio = measure(Side(), data, at_once, rounds)
             percent = (ratio - 1) * 100
             yield f"{name:20} {how:12} {with_events:6.1f} us {without:5.1f} us {percent:+6.1f} %"
 

@@ -33,9 +33,9 @@ from odradek.compat.java.process import JVM, QUIET, compiled
 from odradek.compat.real_kafka import VERSION
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 
+from tests.requests.configs import change_request
 from tests.requests.share_groups import ACCEPT, share_acknowledge, share_beat, share_fetch
 from tests.support.connection import Connection
 from tests.support.processes import cpu_seconds, describe_machine, memory
@@ -193,11 +193,9 @@ def _create(broker: Broker, name: str, partitions: int) -> None:
 
 
 def _begins_at_first(broker: Broker, group: str) -> None:
-    resource = IncrementalAlterConfigsRequest.Resource
-    entry = resource.Config(name="share.auto.offset.reset", config_operation=_SET, value="earliest")
-    asked = resource(resource_type=_GROUP, resource_name=group, configs=[entry])
+    change = ("share.auto.offset.reset", _SET, "earliest")
     with Connection(broker.address) as client:
-        client.ask(IncrementalAlterConfigsRequest(resources=[asked], validate_only=False), 1)
+        client.ask(change_request((_GROUP, group, [change])), 1)
 
 
 def _write(broker: Broker, topic: str, partitions: int, count: int) -> None:

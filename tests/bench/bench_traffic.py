@@ -14,7 +14,7 @@ import time
 
 from odradek import Emulator
 
-from tests.bench.bench_journal import RECORDS, VALUE, Side, fetched, looked_for, produced, rows
+from tests.bench.bench_journal import RECORDS, VALUE, Side, measure, rows
 
 
 class JournalSide(Side):
@@ -26,27 +26,6 @@ class JournalSide(Side):
             self.kafka.journal.start()
         else:
             self.kafka.journal.stop()
-
-
-def measure(data: bytes, at_once: int, rounds: int) -> tuple[float, float, float]:
-    """Microseconds with and without the journal, and the ratio."""
-    side = JournalSide()
-    if data == fetched(-1):  # at the end, which the log has to have
-        data = fetched(0)
-    else:
-        side.ask(produced(100), 3)
-        side.ask(looked_for(), 1)
-    costs: list[tuple[float, float]] = []
-    try:
-        for number in range(rounds + 2):
-            first = bool(number % 2)
-            cost = {on: side.cost(data, at_once, is_on=on) for on in (first, not first)}
-            costs.append((cost[True], cost[False]))
-    finally:
-        side.close()
-    kept = costs[2:]
-    on, off = (statistics.median(each[side] for each in kept) * 1e6 for side in (0, 1))
-    return on, off, statistics.median(one / other for one, other in kept)
 
 
 def throughput(rounds: int) -> float:
@@ -81,7 +60,7 @@ def main() -> None:
     print(f"{'':24}{'on':>8}{'off':>8}{'ratio':>8}   us of CPU a request")
     for name, data in rows().items():
         for kind, at_once in (("one by one", 1), ("in a row", 100)):
-            on, off, ratio = measure(data, at_once, rounds)
+            on, off, ratio = measure(JournalSide(), data, at_once, rounds)
             print(f"{name:24}{on:8.1f}{off:8.1f}{ratio:8.3f}   {kind}")
     print(f"confluent-kafka, records a second, on to off: {throughput(5):.3f}")
 

@@ -16,12 +16,12 @@ from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.batch import batches
 from odradek.wire.records import read_records
 
 from tests.requests.committed_offsets import commit, committed
+from tests.requests.configs import change_request
 from tests.requests.groups import join_request
 from tests.requests.produce import batch, produce
 from tests.support.cluster import Client, client_of, open_cluster
@@ -130,9 +130,6 @@ def test_a_group_keeps_what_it_committed(client: Client, disk: MemoryDisk) -> No
 
 
 def administration() -> list[tuple[Request, int]]:
-    Resource = IncrementalAlterConfigsRequest.Resource
-    config = Resource.Config(name="retention.ms", config_operation=0, value="5000")
-    broker = Resource.Config(name="log.retention.ms", config_operation=0, value="5000")
     new = CreateTopicsRequest.Topic(
         name="new", num_partitions=1, replication_factor=1, assignments=[], configs=[]
     )
@@ -141,12 +138,9 @@ def administration() -> list[tuple[Request, int]]:
         (CreateTopicsRequest(topics=[new], timeout_ms=1000), 5),
         (CreatePartitionsRequest(topics=[more], timeout_ms=1000, validate_only=False), 2),
         (
-            IncrementalAlterConfigsRequest(
-                resources=[
-                    Resource(resource_type=2, resource_name="t", configs=[config]),
-                    Resource(resource_type=4, resource_name="1", configs=[broker]),
-                ],
-                validate_only=False,
+            change_request(
+                (2, "t", [("retention.ms", 0, "5000")]),
+                (4, "1", [("log.retention.ms", 0, "5000")]),
             ),
             1,
         ),

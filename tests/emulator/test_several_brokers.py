@@ -19,10 +19,10 @@ from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.write_txn_markers import WriteTxnMarkersRequest
 
+from tests.requests.configs import change_request
 from tests.requests.fetch import asked, fetch_request, only, values
 from tests.requests.offsets import delete_records_request, epoch_end, list_offsets_request
 from tests.requests.produce import batch, produce
@@ -217,14 +217,8 @@ def test_each_broker_gives_producer_ids_of_its_own_block(three: Cluster) -> None
 
 
 def alter(cluster: Cluster, node_id: int, resource: str, **texts: str) -> int:
-    made = IncrementalAlterConfigsRequest.Resource
-    configs = [
-        made.Config(name=name.replace("_", "."), config_operation=0, value=text)
-        for name, text in texts.items()
-    ]
-    wanted = made(resource_type=BROKER, resource_name=resource, configs=configs)
-    request = IncrementalAlterConfigsRequest(resources=[wanted], validate_only=False)
-    answer = at(cluster, node_id).ask(request, 1)
+    changes = [(name.replace("_", "."), 0, text) for name, text in texts.items()]
+    answer = at(cluster, node_id).ask(change_request((BROKER, resource, changes)), 1)
     return int(answer.responses[0].error_code)
 
 

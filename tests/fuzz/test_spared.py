@@ -8,6 +8,7 @@ from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRe
 from odradek.wire.headers import RequestHeader, write_request_header
 
 from tests.fuzz.spared import is_spared
+from tests.requests.configs import change_request
 
 _TOPIC, _BROKER = 2, 4
 
@@ -18,10 +19,7 @@ def frame(request: Request, version: int) -> bytes:
 
 
 def alter(kind: int, name: str) -> IncrementalAlterConfigsRequest:
-    resource = IncrementalAlterConfigsRequest.Resource
-    config = resource.Config(name=name, config_operation=0, value="0")
-    resources = [resource(resource_type=kind, resource_name="", configs=[config])]
-    return IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+    return change_request((kind, "", [(name, 0, "0")]))
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,18 @@ from typing import Any, NamedTuple
 
 from odradek.wire import NO_ID, Request
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
-from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
 from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredentialsRequest
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 
 from tests.requests.asker import Asker
+from tests.requests.configs import alter_request, change_request
 
 TOPIC, BROKER, CLIENT_METRICS, GROUP = 2, 4, 16, 32
 SET, DELETE = 0, 1
@@ -68,29 +67,16 @@ def grow(count: int, *names: str) -> Asked:
 
 def alter(*changes: tuple[int, str, str, str | None]) -> Asked:
     """Resources are to set a config, or, with None, not to: type, name, config and text each."""
-    made = IncrementalAlterConfigsRequest.Resource
     resources = [
-        made(
-            resource_type=kind,
-            resource_name=name,
-            configs=[
-                made.Config(name=key, config_operation=DELETE if text is None else SET, value=text)
-            ],
-        )
+        (kind, name, [(key, DELETE if text is None else SET, text)])
         for kind, name, key, text in changes
     ]
-    return Asked(IncrementalAlterConfigsRequest(resources=resources, validate_only=False), 1)
+    return Asked(change_request(*resources), 1)
 
 
 def replace(kind: int, name: str, configs: Mapping[str, str]) -> Asked:
     """A resource is to set these configs and no other."""
-    made = AlterConfigsRequest.Resource
-    resource = made(
-        resource_type=kind,
-        resource_name=name,
-        configs=[made.Config(name=key, value=text) for key, text in configs.items()],
-    )
-    return Asked(AlterConfigsRequest(resources=[resource], validate_only=False), 2)
+    return Asked(alter_request((kind, name, list(configs.items()))), 2)
 
 
 def quota(user: str, value: float | None, key: str = "producer_byte_rate") -> Asked:

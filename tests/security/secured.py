@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
+import pytest
 from odradek import Emulator
+from odradek.compat import Unavailable
 from odradek.compat.real_kafka import RealKafka
 from odradek.compat.real_kafka.process import free_ports
 from odradek.emulator.config.broker_rules import STANDARD_AUTHORIZER
@@ -139,6 +142,29 @@ class SecuredEmulator:
 
 
 Secured: TypeAlias = SecuredKafka | SecuredEmulator
+Started: TypeAlias = Callable[[], AbstractContextManager[Secured]]
+
+
+def on_both(users: Iterable[str], configs: Mapping[str, str]) -> pytest.MarkDecorator:
+    """`started` starts an Emulator, or a real Kafka, which is slow."""
+
+    @contextmanager
+    def ours() -> Iterator[Secured]:
+        with SecuredEmulator(users, configs=configs) as broker:
+            yield broker
+
+    @contextmanager
+    def real() -> Iterator[Secured]:
+        broker = SecuredKafka(users, configs=configs)
+        try:
+            broker.start()
+        except Unavailable as reason:
+            pytest.skip(f"unavailable: {reason}")
+        with broker:
+            yield broker
+
+    slow = pytest.param(real, marks=[pytest.mark.real, pytest.mark.slow])
+    return pytest.mark.parametrize("started", [ours, slow])
 
 
 def wait_for_internal_topics(admin: Asker) -> None:

@@ -3,11 +3,6 @@ open to everybody."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-
-import pytest
-from odradek.compat import Unavailable
 from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.wire import Error
 from odradek.wire.api.delete_records import DeleteRecordsRequest
@@ -18,7 +13,7 @@ from tests.requests.offsets import list_offsets_request
 from tests.requests.topics import create_topics, new_topic
 
 from .clients import create_request
-from .secured import Secured, SecuredEmulator, SecuredKafka
+from .secured import Secured, Started, on_both
 
 USERS = ("alice", "bob", "admin")
 TOPICS = ("free", "of.alice", "of.nobody", "elsewhere", "denied")
@@ -39,29 +34,8 @@ MAY = {
 """Errors of ListOffsets (DESCRIBE) and DeleteRecords (DELETE); of all others both are refused."""
 
 
-@contextmanager
-def real() -> Iterator[Secured]:
-    broker = SecuredKafka(USERS, configs=OPEN)
-    try:
-        broker.start()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
-    with broker:
-        yield broker
-
-
-@contextmanager
-def ours() -> Iterator[Secured]:
-    with SecuredEmulator(USERS, configs=OPEN) as broker:
-        yield broker
-
-
-@pytest.mark.parametrize(
-    "started", [ours, pytest.param(real, marks=[pytest.mark.real, pytest.mark.slow])]
-)
-def test_what_no_rule_is_about_is_open(
-    started: Callable[[], AbstractContextManager[Secured]],
-) -> None:
+@on_both(USERS, OPEN)
+def test_what_no_rule_is_about_is_open(started: Started) -> None:
     with started() as broker:
         admin = broker.log_in("admin")
         create_topics(admin, *(new_topic(topic) for topic in TOPICS))

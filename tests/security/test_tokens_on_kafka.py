@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-import pytest
-from odradek.compat import Unavailable
 from odradek.emulator.security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
 from odradek.wire import Error
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
@@ -16,36 +12,15 @@ from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRe
 from tests.differential.engine.asker import Asker
 
 from .clients import ADMIN, create_request
-from .secured import Secured, SecuredEmulator, SecuredKafka, until
+from .secured import Secured, Started, on_both, until
 
 USERS = ("alice", "bob", "carol", ADMIN)
 CONFIGS = {"delegation.token.secret.key": "a secret"}
 REFUSED = int(Error.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
 
 
-@contextmanager
-def real() -> Iterator[Secured]:
-    broker = SecuredKafka(USERS, configs=CONFIGS)
-    try:
-        broker.start()
-    except Unavailable as reason:
-        pytest.skip(f"unavailable: {reason}")
-    with broker:
-        yield broker
-
-
-@contextmanager
-def ours() -> Iterator[Secured]:
-    with SecuredEmulator(USERS, configs=CONFIGS) as broker:
-        yield broker
-
-
-@pytest.mark.parametrize(
-    "started", [ours, pytest.param(real, marks=[pytest.mark.real, pytest.mark.slow])]
-)
-def test_who_makes_and_sees_tokens_of_others(
-    started: Callable[[], AbstractContextManager[Secured]],
-) -> None:
+@on_both(USERS, CONFIGS)
+def test_who_makes_and_sees_tokens_of_others(started: Started) -> None:
     with started() as broker:
         clients = {user: broker.log_in(user) for user in USERS}
         admin, alice = clients[ADMIN], clients["alice"]

@@ -9,10 +9,11 @@ from odradek.wire import Request
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_cluster import DescribeClusterRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+
+from tests.requests.configs import change_request
 
 from ..engine.steps import Act, Ask, Settled, Step, Steps
 from .records import produce
@@ -135,10 +136,7 @@ def epoch_end(
 
 
 def set_config(name: str, value: str, topic: str = "~t", at: int = 1) -> Ask:
-    made = IncrementalAlterConfigsRequest.Resource
-    config = made.Config(name=name, config_operation=_SET, value=value)
-    resource = made(resource_type=_OF_A_TOPIC, resource_name=topic, configs=[config])
-    return Ask(IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1, at=at)
+    return Ask(change_request((_OF_A_TOPIC, topic, [(name, _SET, value)])), 1, at=at)
 
 
 def view(name: str = "~t", nodes: Iterable[int] = NODES) -> Steps:

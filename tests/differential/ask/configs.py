@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+from tests.requests.configs import Change, Pair, alter_request, change_request
 
 from ..engine.steps import Ask
 
@@ -14,9 +14,6 @@ from ..engine.steps import Ask
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 # Operations of IncrementalAlterConfigs.
 SET, DELETE, APPEND, SUBTRACT = 0, 1, 2, 3
-
-Pair = tuple[str, str | None]
-Change = tuple[str, int, str | None]
 
 
 def configs(
@@ -42,41 +39,12 @@ def configs(
 
 def alter(*resources: tuple[int, str, Sequence[Pair]], only: bool = False) -> Ask:
     """Replace the configs of (type, name) each."""
-    made = AlterConfigsRequest.Resource
-    return Ask(
-        AlterConfigsRequest(
-            resources=[
-                made(
-                    resource_type=kind,
-                    resource_name=name,
-                    configs=[made.Config(name=key, value=value) for key, value in pairs],
-                )
-                for kind, name, pairs in resources
-            ],
-            validate_only=only,
-        )
-    )
+    return Ask(alter_request(*resources, validate_only=only))
 
 
 def change(*resources: tuple[int, str, Sequence[Change]], only: bool = False) -> Ask:
     """Change configs of (type, name) each: (key, operation, value)."""
-    made = IncrementalAlterConfigsRequest.Resource
-    return Ask(
-        IncrementalAlterConfigsRequest(
-            resources=[
-                made(
-                    resource_type=kind,
-                    resource_name=name,
-                    configs=[
-                        made.Config(name=key, config_operation=operation, value=value)
-                        for key, operation, value in changes
-                    ],
-                )
-                for kind, name, changes in resources
-            ],
-            validate_only=only,
-        )
-    )
+    return Ask(change_request(*resources, validate_only=only))
 
 
 def put_in(kind: int, name: str, *pairs: Pair, only: bool = False) -> Ask:

@@ -9,7 +9,6 @@ from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsReq
 from odradek.wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from odradek.wire.api.delete_share_group_state import DeleteShareGroupStateRequest
 from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.initialize_share_group_state import InitializeShareGroupStateRequest
 from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
 from odradek.wire.api.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
@@ -18,6 +17,8 @@ from odradek.wire.api.share_fetch import ShareFetchRequest
 from odradek.wire.api.share_group_describe import ShareGroupDescribeRequest
 from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from odradek.wire.api.write_share_group_state import WriteShareGroupStateRequest
+
+from tests.requests.configs import change_request
 
 from ..engine.steps import Ask, Sleep, Steps
 from .consumer_groups import known_topic
@@ -57,24 +58,8 @@ def describe_shares(*groups: str) -> ShareGroupDescribeRequest:
 
 def share_config(group: str = "~g", **configs: str) -> Ask:
     """Set configs of a group, "share." left out, with _ for dots."""
-    resource = IncrementalAlterConfigsRequest.Resource
-    return Ask(
-        IncrementalAlterConfigsRequest(
-            resources=[
-                resource(
-                    resource_type=_GROUP,
-                    resource_name=group,
-                    configs=[
-                        resource.Config(
-                            name=f"share.{name.replace('_', '.')}", config_operation=0, value=value
-                        )
-                        for name, value in configs.items()
-                    ],
-                )
-            ],
-            validate_only=False,
-        )
-    )
+    changes = [(f"share.{name.replace('_', '.')}", 0, value) for name, value in configs.items()]
+    return Ask(change_request((_GROUP, group, changes)))
 
 
 def share_fetch(

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.streams_group_describe import StreamsGroupDescribeRequest
 from odradek.wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
+
+from tests.requests.configs import change_request
 
 from ..engine.steps import Ask, Sleep, Steps, seen
 from .consumer_groups import SETTLED_S, known_topic
@@ -167,17 +168,11 @@ def describe_streams(*groups: str) -> StreamsGroupDescribeRequest:
 
 def streams_config(group: str = "~g", **configs: str | None) -> Ask:
     """Set configs of a group, "streams." left out, with _ for dots; None removes one."""
-    resource = IncrementalAlterConfigsRequest.Resource
     changes = [
-        resource.Config(
-            name=f"streams.{name.replace('_', '.')}",
-            config_operation=0 if value is not None else 1,
-            value=value,
-        )
+        (f"streams.{name.replace('_', '.')}", 0 if value is not None else 1, value)
         for name, value in configs.items()
     ]
-    one = resource(resource_type=_GROUP, resource_name=group, configs=changes)
-    return Ask(IncrementalAlterConfigsRequest(resources=[one], validate_only=False))
+    return Ask(change_request((_GROUP, group, changes)))
 
 
 def streams_group(partitions: int = 2, sent: Topology | None = None, **more: Any) -> Steps:

@@ -7,6 +7,8 @@ from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
+from tests.requests.configs import change_request
+
 from ..ask.consumer_groups import (
     SETTLED_S,
     depart,
@@ -149,10 +151,7 @@ def a_group_with_times_of_its_own() -> Steps:
 
 
 def set_for_group(name: str, value: str) -> IncrementalAlterConfigsRequest:
-    Resource = IncrementalAlterConfigsRequest.Resource
-    config = Resource.Config(name=name, config_operation=0, value=value)
-    resource = Resource(resource_type=32, resource_name="~g", configs=[config])
-    return IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+    return change_request((32, "~g", [(name, 0, value)]))
 
 
 @case("G18")

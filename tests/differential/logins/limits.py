@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+from tests.requests.configs import change_request
 
 from .brokers import FEW, FEW_CONNECTIONS, LIMITED_CONNECTIONS, OFTEN
 from .talk import SILENCE_S, Case, Open, Talk, came_from
@@ -86,11 +87,7 @@ def _no_number(opened: Open) -> list[str]:
 def _alter(root: Talk, name: str, value: str | None) -> None:
     """Set a config of the broker, or delete it, and wait until it is in force."""
     operation = _SET if value is not None else _DELETE
-    resource = IncrementalAlterConfigsRequest.Resource
-    change = resource.Config(name=name, config_operation=operation, value=value)
-    of_broker = resource(resource_type=_BROKER, resource_name="1", configs=[change])
-    request = IncrementalAlterConfigsRequest(resources=[of_broker], validate_only=False)
-    answer = root.ask(request, 1)
+    answer = root.ask(change_request((_BROKER, "1", [(name, operation, value)])), 1)
     deadline = time.monotonic() + _PATIENCE_S
     while not answer.responses[0].error_code and _is_set(root, name, value) != (value is not None):
         assert time.monotonic() < deadline

@@ -6,31 +6,20 @@ import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 
+from tests.requests.configs import Pair, alter_request
 from tests.support.cluster import Client
 from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
-Pairs = list[tuple[str, str | None]]
 
 
 def alter(
     client: Client,
-    *resources: tuple[int, str, Pairs],
+    *resources: tuple[int, str, list[Pair]],
     validate_only: bool = False,
     version: int = 2,
 ) -> list[tuple[int, str | None]]:
-    made = AlterConfigsRequest.Resource
-    request = AlterConfigsRequest(
-        resources=[
-            made(
-                resource_type=kind,
-                resource_name=name,
-                configs=[made.Config(name=key, value=value) for key, value in pairs],
-            )
-            for kind, name, pairs in resources
-        ],
-        validate_only=validate_only,
-    )
+    request = alter_request(*resources, validate_only=validate_only)
     return [(r.error_code, r.error_message) for r in client.ask(request, version).responses]
 
 
@@ -55,7 +44,7 @@ def test_what_is_not_named_has_its_default_again(client: Client, cluster: Cluste
     ],
 )
 def test_a_bad_replacement_is_refused(
-    client: Client, cluster: Cluster, pairs: Pairs, error: int, message: str
+    client: Client, cluster: Cluster, pairs: list[Pair], error: int, message: str
 ) -> None:
     assert alter(client, (TOPIC, "t", pairs)) == [(error, message)]
     assert cluster.topic("t").config.overrides == {"retention.ms": "9"}
@@ -75,7 +64,7 @@ def test_replacing_what_all_brokers_have_must_keep_the_replicas_in_sync(
 ) -> None:
     message = "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
     assert alter(client, (BROKER, "", [("log.retention.ms", "7")])) == [(40, message)]
-    both: Pairs = [("min.insync.replicas", "1"), ("log.retention.ms", "7")]
+    both: list[Pair] = [("min.insync.replicas", "1"), ("log.retention.ms", "7")]
     assert alter(client, (BROKER, "", both)) == [(0, None)]
     assert cluster.config.get("log.retention.ms") == 7
 

@@ -12,6 +12,7 @@ from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRe
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.records import NewRecord, build_batch
 
+from tests.requests.configs import Change, change_request
 from tests.requests.produce import produce
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
@@ -19,7 +20,6 @@ from tests.support.versions import first_and_last
 
 TOPIC, BROKER, LOGGER, METRICS, GROUP = 2, 4, 8, 16, 32
 SET, DELETE, APPEND, SUBTRACT = range(4)
-Change = tuple[str, int, str | None]
 Answer = tuple[int, str | None]
 DYNAMIC = "for configuration Invalid dynamic configuration"
 
@@ -30,22 +30,7 @@ def alter(
     validate_only: bool = False,
     version: int = 1,
 ) -> list[Answer]:
-    made = IncrementalAlterConfigsRequest.Resource
-    request = IncrementalAlterConfigsRequest(
-        resources=[
-            made(
-                resource_type=kind,
-                resource_name=name,
-                configs=[
-                    made.Config(name=key, config_operation=operation, value=value)
-                    for key, operation, value in changes
-                ],
-            )
-            for kind, name, changes in resources
-        ],
-        validate_only=validate_only,
-    )
-    answer = client.ask(request, version)
+    answer = client.ask(change_request(*resources, validate_only=validate_only), version)
     assert [(r.resource_type, r.resource_name) for r in answer.responses] == [
         (kind, name) for kind, name, _ in resources
     ]

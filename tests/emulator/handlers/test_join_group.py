@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from odradek.emulator.cluster import Cluster
 from odradek.wire import Error
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.join_group import JoinGroupRequest
 
+from tests.requests.configs import change_request
 from tests.requests.groups import (
     READS_NOTHING,
     heartbeat_request,
@@ -43,10 +43,7 @@ def test_the_first_member_leads_generation_1(client: Client, version: int) -> No
 def test_the_first_member_of_a_group_that_cannot_be_written(client: Client) -> None:
     """As a real 4.3.1 with `message.max.bytes=0`: the id is given before the write, and unknown
     when it has failed."""
-    change = IncrementalAlterConfigsRequest.Resource
-    config = change.Config(name="message.max.bytes", config_operation=0, value="0")
-    resource = change(resource_type=4, resource_name="", configs=[config])
-    client.ask(IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1)
+    client.ask(change_request((4, "", [("message.max.bytes", 0, "0")])), 1)
     given = client.ask(join_request(), 5)
     assert given.error_code == Error.MEMBER_ID_REQUIRED
     assert client.ask(join_request(given.member_id), 5).error_code == Error.UNKNOWN_MEMBER_ID

@@ -18,8 +18,8 @@ from odradek.emulator.net.connections import Connections
 from odradek.emulator.net.server import Server
 from odradek.emulator.security.quotas import IP, quota_records
 from odradek.wire import Error
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
+from tests.requests.configs import change_request
 from tests.support.cluster import open_cluster
 from tests.support.configs import set_configs
 from tests.support.connection import ask
@@ -149,13 +149,7 @@ def test_a_number_that_is_none_is_refused_at_the_start_and_at_run_time() -> None
     with pytest.raises(ConfigError, match=rf"{name}.*Not a number"):
         Emulator({name: "many"})
     with Emulator() as kafka:
-        many = IncrementalAlterConfigsRequest.Resource.Config(
-            name=name, config_operation=0, value="many"
-        )
-        resource = IncrementalAlterConfigsRequest.Resource(
-            resource_type=BROKER_RESOURCE, resource_name="1", configs=[many]
-        )
-        request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+        request = change_request((BROKER_RESOURCE, "1", [(name, 0, "many")]))
         (answer,) = ask(kafka.bootstrap_servers, request, 1).responses
         assert answer.error_code == Error.INVALID_REQUEST
         assert "Invalid value many for configuration max.connections" in answer.error_message
@@ -164,13 +158,7 @@ def test_a_number_that_is_none_is_refused_at_the_start_and_at_run_time() -> None
 def test_the_configs_can_be_changed_at_run_time() -> None:
     with five({"max.connections": 6}) as (kafka, all_five):
         assert asked(all_five, [ANSWERED] * 5) == [ANSWERED] * 5
-        lowered = IncrementalAlterConfigsRequest.Resource.Config(
-            name="max.connections", config_operation=0, value="3"
-        )
-        resource = IncrementalAlterConfigsRequest.Resource(
-            resource_type=BROKER_RESOURCE, resource_name="", configs=[lowered]
-        )
-        request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
+        request = change_request((BROKER_RESOURCE, "", [("max.connections", 0, "3")]))
         assert ask(kafka.bootstrap_servers, request, 1).responses[0].error_code == 0
         expected = [CLOSED] * 2 + [SILENT] * 3
         assert heard(all_five, expected) == expected

@@ -14,13 +14,13 @@ from odradek.wire.api.alter_user_scram_credentials import AlterUserScramCredenti
 from odradek.wire.api.create_delegation_token import CreateDelegationTokenRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_delegation_token import DescribeDelegationTokenRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.renew_delegation_token import RenewDelegationTokenRequest
 from odradek.wire.api.sasl_authenticate import SaslAuthenticateRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 from odradek.wire.frames import SIZE
 
+from tests.requests.configs import change_request
 from tests.support.connection import Connection
 
 PASSWORD, WRONG, KEY = "opensesame-1", "opensesame-2", "opensesame-3"
@@ -77,14 +77,8 @@ def conversation(kafka: Emulator) -> list[bytes]:
 
 
 def alter(client: Connection) -> Any:
-    config = IncrementalAlterConfigsRequest.Resource.Config(
-        name="listener.name.sasl_plaintext.ssl.key.password", config_operation=0, value=STORE
-    )
-    resource = IncrementalAlterConfigsRequest.Resource(
-        resource_type=4, resource_name="1", configs=[config]
-    )
-    request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=False)
-    return client.ask(request, 1)
+    change = ("listener.name.sasl_plaintext.ssl.key.password", 0, STORE)
+    return client.ask(change_request((4, "1", [change])), 1)
 
 
 def test_no_secret_is_written(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.config.internal_topics import SHARE_GROUP_STATE
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
+from tests.requests.configs import change_request
 from tests.requests.produce import batch, produce
 from tests.requests.share_groups import (
     ACCEPT,
@@ -281,10 +281,8 @@ def begin(cluster: Cluster) -> None:
     client = client_of(cluster)
     cluster.create_topic("t", 1, {})
     client.ask(FindCoordinatorRequest(key="g"), 2)
-    resource = IncrementalAlterConfigsRequest.Resource
-    entry = resource.Config(name="share.auto.offset.reset", config_operation=_SET, value="earliest")
-    asked = resource(resource_type=_GROUP, resource_name="g", configs=[entry])
-    answer = client.ask(IncrementalAlterConfigsRequest(resources=[asked], validate_only=False), 1)
+    change = ("share.auto.offset.reset", _SET, "earliest")
+    answer = client.ask(change_request((_GROUP, "g", [change])), 1)
     assert answer.responses[0].error_code == 0
     share_beat(client)
     for name in ("t", "__consumer_offsets", SHARE_GROUP_STATE):

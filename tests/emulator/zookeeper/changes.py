@@ -16,7 +16,8 @@ from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
+
+from tests.requests.configs import change_request
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 TOPIC, BROKER = 2, 4
@@ -72,13 +73,7 @@ def grow(name: str, count: int, *added: list[int]) -> Change:
 def alter(
     kind: int, resource: str, *changes: tuple[str, int, str | None], broker: int | None = None
 ) -> Change:
-    of = IncrementalAlterConfigsRequest.Resource
-    configs = [
-        of.Config(name=name, config_operation=operation, value=value)
-        for name, operation, value in changes
-    ]
-    asked = of(resource_type=kind, resource_name=resource, configs=configs)
-    request = IncrementalAlterConfigsRequest(resources=[asked], validate_only=False)
+    request = change_request((kind, resource, changes))
     return lambda on: on.ask(request, 1, broker)
 
 

@@ -34,7 +34,6 @@ from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassig
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
 from odradek.wire.api.metadata import MetadataRequest
@@ -43,6 +42,7 @@ from odradek.wire.records import build_batch
 
 from tests.emulator.replication.support.reading import Asked, Reading
 from tests.emulator.replication.support.transacting import Transacting
+from tests.requests.configs import change_request
 
 SCENES = sorted((Path(__file__).parent.parent / "transcripts").glob("*.txt"))
 _EMULATED = {"lag", "catch_up", "shrink", "grow"}
@@ -188,12 +188,8 @@ class Stage(Reading, Transacting):
 
     def do_config(self, given: str) -> list[str]:
         name, _, value = given.partition("=")
-        made = IncrementalAlterConfigsRequest.Resource
-        config = made.Config(name=name, config_operation=_SET, value=value)
-        resource = made(resource_type=_OF_A_TOPIC, resource_name=self._topic, configs=[config])
-        (answer,) = self._any(
-            IncrementalAlterConfigsRequest(resources=[resource], validate_only=False), 1
-        ).responses
+        request = change_request((_OF_A_TOPIC, self._topic, [(name, _SET, value)]))
+        (answer,) = self._any(request, 1).responses
         return _lines("altered", answer.error_code)
 
     def do_lag(self, node_id: str, *words: str) -> list[str]:

@@ -11,8 +11,8 @@ import pytest
 from odradek import Emulator
 from odradek.emulator.security.tls.certificates import Certificates
 from odradek.wire import Error
-from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 
+from tests.requests.configs import change_request
 from tests.support.connection import Connection
 
 PREFIX = "listener.name.ssl.ssl.keystore."
@@ -51,16 +51,9 @@ def kafka(folder: Path) -> Iterator[Emulator]:
 
 def alter(kafka: Emulator, **texts: str) -> tuple[int, str]:
     """Error and message."""
-    resource = IncrementalAlterConfigsRequest.Resource
-    configs = [
-        resource.Config(name=PREFIX + name, config_operation=0, value=text)
-        for name, text in texts.items()
-    ]
-    asked = resource(resource_type=4, resource_name="1", configs=configs)
+    changes = [(PREFIX + name, 0, text) for name, text in texts.items()]
     with Connection(kafka.bootstrap_servers) as client:
-        answer = client.ask(
-            IncrementalAlterConfigsRequest(resources=[asked], validate_only=False), 1
-        )
+        answer = client.ask(change_request((4, "1", changes)), 1)
     (found,) = answer.responses
     return found.error_code, found.error_message or ""
 
