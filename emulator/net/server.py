@@ -102,7 +102,7 @@ _FOLLOWS_S = 0.01
 _STANDS_STILL = Effect(frozenset({UP, DOWN}), holds=True)
 
 
-class Beside(Protocol):
+class SideServer(Protocol):
     """A server with sockets of its own in the broker's thread."""
 
     def attach(self, cluster: Cluster) -> None:
@@ -123,7 +123,7 @@ class Server:
         self.protocols: dict[ClientProtocol, None] = {}
         self.sending = 0  # connections with an answer that is sent in pieces
         self.closing: list[Callable[[], None]] = []  # called before anything is closed
-        self.beside: list[Beside] = []
+        self.beside: list[SideServer] = []
         self._loop = asyncio.get_running_loop()
         size: int = cluster.config.get("queued.max.request.bytes")
         self.room = ReceiveBudget(size if size > 0 else ROOM_BYTES, self._loop.call_later)

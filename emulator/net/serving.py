@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from .connection import Connection
 
-Kept: TypeAlias = Callable[[Response, list[Buffer]], None]
+KeepAnswer: TypeAlias = Callable[[Response, list[Buffer]], None]
 
 _HEAD = Struct(">Iih")
 """API key and version as one number, correlation id, length of the client id."""
@@ -208,7 +208,7 @@ def _serve_decoded(
 
 
 def handle(
-    cluster: Cluster, call: Call, served: Served, request: Request, kept: Kept | None = None
+    cluster: Cluster, call: Call, served: Served, request: Request, kept: KeepAnswer | None = None
 ) -> Response | Sentinel:
     """Call a handler; what it does in slices goes on in later turns. `kept` is called with the
     encoding of such an answer."""
@@ -234,7 +234,7 @@ def _in_slices(
     served: Served,
     waits: None,
     slices: Slices[Response | Sentinel],
-    kept: Kept | None,
+    kept: KeepAnswer | None,
 ) -> Slices[None]:
     """Go on with a handler after its first slice, and answer with what it returns; `kept` is called
     with its encoding."""

@@ -20,7 +20,7 @@ from .brokers import BrokerState, Process
 if TYPE_CHECKING:
     from .replication import Replication
 
-Kept: TypeAlias = Mapping[str, Any]
+BrokerStates: TypeAlias = Mapping[str, Any]
 """Of a JSON file."""
 
 
@@ -54,16 +54,16 @@ def _of_partition(partition: Partition, apart: Replicas) -> dict[str, Any]:
     }
 
 
-def idle_brokers(kept: Kept) -> set[int]:
+def idle_brokers(kept: BrokerStates) -> set[int]:
     return {node_id for node_id, process, *_ in kept["brokers"] if process != Process.UP.value}
 
 
-def fenced_brokers(kept: Kept) -> set[int]:
+def fenced_brokers(kept: BrokerStates) -> set[int]:
     """The brokers that were fenced: they lead nothing when the state is opened."""
     return {node_id for node_id, _, is_fenced, *_ in kept["brokers"] if is_fenced}
 
 
-def restore(replication: Replication, kept: Kept) -> None:
+def restore(replication: Replication, kept: BrokerStates) -> None:
     """Have brokers and replicas be as they were, in a cluster that was opened without those that
     were fenced. Raises Refused (KAFKA_STORAGE_ERROR)."""
     for node_id, process, is_fenced, is_registered, has_crashed in kept["brokers"]:
@@ -80,7 +80,7 @@ def restore(replication: Replication, kept: Kept) -> None:
     replication.watch_again()
 
 
-def _restore(replication: Replication, partition: Partition, each: Kept) -> None:
+def _restore(replication: Replication, partition: Partition, each: BrokerStates) -> None:
     apart, end = partition.set_apart(), partition.log_end_offset
     apart.high_watermark = min(each["high_watermark"], end)
     there = set(partition.replicas) - {partition.leader}

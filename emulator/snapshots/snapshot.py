@@ -22,7 +22,7 @@ from ...storage import MemoryDisk
 from ...storage.checkpoints import META_PROPERTIES, read_meta_properties
 from ...storage.naming import name_of
 from ..base.clock import SystemClock
-from ..replication.broker_states import Kept, idle_brokers, states_of
+from ..replication.broker_states import BrokerStates, idle_brokers, states_of
 from . import archive
 from .archive import StateError
 from .images import Image, take
@@ -60,7 +60,7 @@ class Snapshot:
         return ahead
 
     @property
-    def brokers(self) -> Kept | None:
+    def brokers(self) -> BrokerStates | None:
         """Which of several brokers ran then, and what replicas had; None of a single one, or in a
         file of an earlier release."""
         return self._head.get("brokers")

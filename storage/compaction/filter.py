@@ -155,7 +155,7 @@ class Transactions:
             self._aborted.setdefault(entry.producer_id, entry)
 
 
-class Kept(NamedTuple):
+class RetainedBatch(NamedTuple):
     """A batch as it will be written."""
 
     header: BatchHeader
@@ -190,7 +190,7 @@ class BatchFilter:
         self._horizon_ms = horizon_ms if horizon_ms >= 0 else None
         self._keeps_old_formats = keeps_old_formats
 
-    def keep(self, header: BatchHeader, batch: memoryview) -> Kept | None:
+    def keep(self, header: BatchHeader, batch: memoryview) -> RetainedBatch | None:
         """The rest of a batch, None for nothing. Raises WireError if it is damaged."""
         if header.magic != MAGIC:
             return self._keep_old(header, batch)
@@ -208,14 +208,16 @@ class BatchFilter:
             return _emptied(header)
         return kept
 
-    def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> Kept:
+    def _marker(self, header: BatchHeader, batch: memoryview, is_empty: bool) -> RetainedBatch:
         if not is_empty or header.has_delete_horizon or self._horizon_ms is None:
-            return Kept(header, batch, header.count)
+            return RetainedBatch(header, batch, header.count)
         payload, mask = payload_of(header, batch), b"\1" * header.count
         new = header._replace(base_timestamp=self._horizon_ms)
         return _rewritten(header, new, payload, mask, DELETE_HORIZON)
 
-    def _choose(self, header: BatchHeader, batch: memoryview, *, tombstones: bool) -> Kept | None:
+    def _choose(
+        self, header: BatchHeader, batch: memoryview, *, tombstones: bool
+    ) -> RetainedBatch | None:
         payload = payload_of(header, batch)
         choice = self._offsets.choose(
             payload, header.count, header.base_offset, tombstones=tombstones
@@ -225,7 +227,7 @@ class BatchFilter:
         base_ms = header.base_timestamp
         due_ms = self._horizon_ms if choice.tombstone and not header.has_delete_horizon else None
         if choice.kept == header.count and due_ms is None:
-            return Kept(header, batch, header.count)
+            return RetainedBatch(header, batch, header.count)
         latest_ms = header.max_timestamp
         if not header.is_log_append_time:
             latest_ms = max(NO_TIMESTAMP, wrapped(base_ms + choice.max_delta))
@@ -238,7 +240,7 @@ class BatchFilter:
         new = header._replace(base_timestamp=base_ms, max_timestamp=latest_ms)
         return _rewritten(header, new, payload, choice.mask, horizon)
 
-    def _keep_old(self, header: BatchHeader, entry: memoryview) -> Kept | None:
+    def _keep_old(self, header: BatchHeader, entry: memoryview) -> RetainedBatch | None:
         choice = self._offsets.choose(
             as_records(header, entry),
             header.count,
@@ -248,13 +250,13 @@ class BatchFilter:
         is_last = header.last_offset + 1 == self._end
         is_whole = choice.kept == header.count and self._keeps_old_formats
         if is_whole or (is_last and not choice.kept):
-            return Kept(header, entry, header.count)
+            return RetainedBatch(header, entry, header.count)
         if not choice.kept:
             return None
         if self._keeps_old_formats:
-            return Kept(*rewritten_old(header, entry, choice.mask), choice.kept)
+            return RetainedBatch(*rewritten_old(header, entry, choice.mask), choice.kept)
         horizon_ms = self._horizon_ms if choice.tombstone else None
-        return Kept(*as_batch(header, entry, choice.mask, horizon_ms), choice.kept)
+        return RetainedBatch(*as_batch(header, entry, choice.mask, horizon_ms), choice.kept)
 
     def _is_needed(self, header: BatchHeader) -> bool:
         """Whether the batch has to be kept for other reasons than its records."""
@@ -268,7 +270,7 @@ class BatchFilter:
         return header.is_control and header.producer_epoch == epoch
 
 
-def _emptied(header: BatchHeader) -> Kept:
+def _emptied(header: BatchHeader) -> RetainedBatch:
     attributes = header.attributes & _KEPT_ATTRIBUTES
     return _built(header._replace(attributes=attributes, base_timestamp=NO_TIMESTAMP, count=0), b"")
 
@@ -287,7 +289,7 @@ def _rewritten(
     payload: Buffer,
     mask: bytes,
     horizon: int,
-) -> Kept:
+) -> RetainedBatch:
     """The batch with the records that `mask` selects, and the timestamps of `new`."""
     stamped = old.is_log_append_time
     shift = (new.max_timestamp if stamped else old.base_timestamp) - new.base_timestamp
@@ -298,9 +300,9 @@ def _rewritten(
     return _built(new._replace(attributes=attributes, count=sum(mask)), records)
 
 
-def _built(header: BatchHeader, records: Buffer) -> Kept:
+def _built(header: BatchHeader, records: Buffer) -> RetainedBatch:
     header = header._replace(batch_length=HEADER_SIZE - OVERHEAD + len(records))
     batch = bytearray(HEADER.pack(*header))
     batch += records
     restamp(batch, 0, header.max_timestamp, header.is_log_append_time)
-    return Kept(header, batch, header.count)
+    return RetainedBatch(header, batch, header.count)

@@ -36,7 +36,7 @@ from ..index import TransactionIndex
 from ..naming import CLEANED, Naming
 from ..producers import AbortedTransaction
 from ..segment import Segment
-from .filter import BatchFilter, Kept, LastBatches, Transactions, payload_of
+from .filter import BatchFilter, LastBatches, RetainedBatch, Transactions, payload_of
 from .offset_map import offset_map
 from .plan import Plan, grouped
 
@@ -251,7 +251,7 @@ class _Writer:
         self._bytes = 0
         self._position = 0
 
-    def write(self, kept: Kept) -> None:
+    def write(self, kept: RetainedBatch) -> None:
         self._segment.add_batch(kept.header, self._segment.size)
         # A view would keep the whole buffer that was read in memory.
         self._waiting.append(bytes(kept.data))

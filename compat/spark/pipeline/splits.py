@@ -13,7 +13,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from ..segments.decoder import OnDamage, read_segment
-from ..segments.kept import Kept
+from ..segments.kept import RequiredOffsets
 from ..segments.listing import PlaceError, Segment
 from ..segments.outcomes import Outcomes
 from ..segments.wanted import Wanted
@@ -83,7 +83,7 @@ class SegmentSplit:
     end: int | None = None
     outcomes: Outcomes | None = None
     """Of the partition's transactions: places.py finds them out once for all of its segments."""
-    kept: Kept | None = None
+    kept: RequiredOffsets | None = None
     """Which offsets there must be; None if some may have been compacted away."""
 
     @property

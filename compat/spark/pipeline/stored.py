@@ -13,7 +13,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ..segments.kept import Kept
+from ..segments.kept import RequiredOffsets
 from ..segments.listing import Segment
 from .errors import PipelineError
 from .files import FileSplit
@@ -63,7 +63,7 @@ def _split(plain: Any) -> Split:
         fields = plain["segment"]
         segment = Segment(**fields["segment"])
         _check_segment(segment)
-        kept = None if fields.get("kept") is None else Kept(**fields["kept"])
+        kept = None if fields.get("kept") is None else RequiredOffsets(**fields["kept"])
         return SegmentSplit(**fields | {"segment": segment, "kept": kept})
     if "topic" in plain:
         return TopicSplit(**plain["topic"])

@@ -42,7 +42,7 @@ from .assemble import Batches, Place, record_batches
 from .columnar import ColumnarDecoder, Scratch
 from .contents import Contents, Decoder, ScalarDecoder
 from .damaged import Damaged
-from .kept import Kept
+from .kept import RequiredOffsets
 from .listing import Segment, list_segments
 from .outcomes import Outcomes, outcomes_in
 from .outcomes import outcomes as outcomes_of
@@ -79,7 +79,7 @@ def read_segment(
     rows: int = ROWS,
     limit: int = LIMIT,
     on_damage: OnDamage | None = None,
-    kept: Kept | None = None,
+    kept: RequiredOffsets | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """The wanted records of a segment, in batches of at most `rows` rows.
 
@@ -218,7 +218,7 @@ class _Reader:
     on_damage: OnDamage | None
     segment: Segment | None = None
     may_be_torn: bool = False
-    kept: Kept | None = None
+    kept: RequiredOffsets | None = None
     next_offset: int = 0
     """No batch begins before it."""
     _begun: int = 0

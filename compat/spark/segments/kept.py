@@ -19,7 +19,7 @@ from .listing import Segment
 
 
 @dataclass(frozen=True)
-class Kept:
+class RequiredOffsets:
     """The offsets that one segment must have. Can be sent to another process."""
 
     end: int | None = None
@@ -41,7 +41,7 @@ class KeptOffsets:
         self._topics = KnownTopics(path)
         self._repaired: dict[str, tuple[tuple[int, int], ...]] = {}
 
-    def of(self, segment: Segment) -> Kept | None:
+    def of(self, segment: Segment) -> RequiredOffsets | None:
         """The offsets that a segment must have; None if it may have been compacted."""
         if not self._topics.never_compacted(segment.topic):
             return None
@@ -53,7 +53,7 @@ class KeptOffsets:
             directory = Directory(home)
             names = [name for name in directory.names() if name.endswith(DAMAGED)]
             self._repaired[home] = tuple(repaired_gaps(directory, names))
-        return Kept(end, self._repaired[home])
+        return RequiredOffsets(end, self._repaired[home])
 
 
 def data_directory_of(path: str) -> str:

@@ -134,7 +134,7 @@ class WriteOptions:
 
 
 @dataclass
-class _Given:
+class _OptionReader:
     """The options given, by their proper names; each is taken once."""
 
     values: dict[str, str] = field(default_factory=dict)
@@ -222,7 +222,7 @@ def write_options(given_options: Mapping[str, str]) -> WriteOptions:
     )
 
 
-def _known(options: Mapping[str, str], uses: str) -> _Given:
+def _known(options: Mapping[str, str], uses: str) -> _OptionReader:
     known = {}
     for name, value in options.items():
         proper = _SPELLED.get(name.lower())
@@ -232,7 +232,7 @@ def _known(options: Mapping[str, str], uses: str) -> _Given:
             for_what = " and ".join(_USES[use] for use in OPTIONS[proper])
             raise OptionError(f"option {proper} is for {for_what}, not for {_USES[uses[0]]}")
         known[proper] = value
-    return _Given(known)
+    return _OptionReader(known)
 
 
 def _unknown(name: str, uses: str) -> str:
@@ -252,7 +252,7 @@ def _hint(known: Mapping[str, str], likely: Sequence[str]) -> str:
     return f"there are {', '.join(known.values())}"
 
 
-def _path(options: _Given) -> str:
+def _path(options: _OptionReader) -> str:
     path = options.text("path")
     if not path:
         raise OptionError("option path: name the data directory: load(PATH) or save(PATH)")
@@ -264,7 +264,7 @@ def _path(options: _Given) -> str:
     return path
 
 
-def _selection(options: _Given) -> Selection:
+def _selection(options: _OptionReader) -> Selection:
     chosen = sorted(_CHOICES & set(options.values))
     if len(chosen) > 1:
         raise OptionError(f"options {' and '.join(chosen)}: only one of them can be given")
@@ -283,7 +283,7 @@ def _selection(options: _Given) -> Selection:
     )
 
 
-def _of_batches(options: _Given) -> bool:
+def _of_batches(options: _OptionReader) -> bool:
     if options.one_of("rows", ("records", "batches"), "records") == "records":
         return False
     for name in ("includeHeaders", "batchColumns"):
@@ -292,7 +292,7 @@ def _of_batches(options: _Given) -> bool:
     return True
 
 
-def _columns(options: _Given) -> tuple[str, ...]:
+def _columns(options: _OptionReader) -> tuple[str, ...]:
     headers = options.flag("includeHeaders", False)
     shown = [name for name in RECORD_COLUMNS if headers or name != HEADERS]
     if options.flag("batchColumns", False):
@@ -309,7 +309,7 @@ def _columns(options: _Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known[name.lower()] for name in names)) or tuple(shown)
 
 
-def _limit(options: _Given, edge: str, default: Literal["earliest", "latest"]) -> Limit:
+def _limit(options: _OptionReader, edge: str, default: Literal["earliest", "latest"]) -> Limit:
     offsets: Any = options.text(f"{edge}Offsets") or default
     if offsets.lower() in ("earliest", "latest"):
         offsets = offsets.lower()

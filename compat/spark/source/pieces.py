@@ -19,7 +19,13 @@ import pyarrow as pa
 from ..segments.batch_rows import read_batches
 from ..segments.damaged import Damaged
 from ..segments.decoder import OnDamage, read_segment
-from ..segments.kept import Kept, KeptOffsets, data_directory_of, lost_partitions, past_end
+from ..segments.kept import (
+    KeptOffsets,
+    RequiredOffsets,
+    data_directory_of,
+    lost_partitions,
+    past_end,
+)
 from ..segments.listing import PlaceError, Segment, list_segments
 from ..segments.outcomes import Outcomes
 from ..segments.wanted import Wanted
@@ -37,7 +43,7 @@ class Piece:
     wanted: Wanted
     outcomes: Outcomes | None
     fail_on_data_loss: bool
-    kept: Kept | None = None
+    kept: RequiredOffsets | None = None
     """Which offsets there must be; None if some may have been compacted away."""
     skip_damage: bool = False
     damage_report: str | None = None
@@ -71,7 +77,10 @@ class Piece:
             self._report(left_out, self.damage_report)
 
     def _rows(
-        self, segment: Segment, on_damage: OnDamage | None = None, kept: Kept | None = None
+        self,
+        segment: Segment,
+        on_damage: OnDamage | None = None,
+        kept: RequiredOffsets | None = None,
     ) -> Iterator[pa.RecordBatch]:
         asked = segment, self.wanted, self.outcomes
         if self.of_batches:

@@ -38,7 +38,7 @@ _COMPARED = (*_EQUAL, "GreaterThan", "GreaterThanOrEqual", "LessThan", "LessThan
 
 
 @dataclass
-class Narrowing:
+class FilteredRange:
     """The range that the filters leave; ends are exclusive."""
 
     topics: frozenset[str] | None = None
@@ -74,15 +74,15 @@ def is_kept(each: Any) -> bool:
 
 
 def says_anything(each: Any) -> bool:
-    return is_kept(each) or narrowed([each]) != Narrowing()
+    return is_kept(each) or narrowed([each]) != FilteredRange()
 
 
 def shown(each: Any) -> str:
     return f"{type(each).__name__}({'.'.join(each.attribute)},{each.value})"
 
 
-def narrowed(filters: Iterable[Any]) -> Narrowing:
-    left = Narrowing()
+def narrowed(filters: Iterable[Any]) -> FilteredRange:
+    left = FilteredRange()
     for each in filters:
         kind = type(each).__name__
         attribute = getattr(each, "attribute", ())
@@ -96,7 +96,7 @@ def narrowed(filters: Iterable[Any]) -> Narrowing:
     return left
 
 
-def _name(left: Narrowing, column: str, kind: str, value: Any) -> None:
+def _name(left: FilteredRange, column: str, kind: str, value: Any) -> None:
     if kind not in _NAMED:
         return
     values = frozenset(value if kind == "In" else [value])
@@ -106,7 +106,7 @@ def _name(left: Narrowing, column: str, kind: str, value: Any) -> None:
         left.partitions = values if left.partitions is None else left.partitions & values
 
 
-def _offset(left: Narrowing, kind: str, value: int) -> None:
+def _offset(left: FilteredRange, kind: str, value: int) -> None:
     if kind in (*_EQUAL, "GreaterThanOrEqual"):
         left.start_offset = max(left.start_offset, value)
     if kind in (*_EQUAL, "LessThanOrEqual"):
@@ -117,7 +117,7 @@ def _offset(left: Narrowing, kind: str, value: int) -> None:
         left.end_offset = min(left.end_offset, value)
 
 
-def _time(left: Narrowing, kind: str, value: datetime) -> None:
+def _time(left: FilteredRange, kind: str, value: datetime) -> None:
     """Whole milliseconds that hold the range: records have no finer times."""
     since = value - datetime(1970, 1, 1, tzinfo=UTC)
     ms = (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
@@ -181,7 +181,7 @@ def read_piece(
 class BatchReader(DataSourceReader):  # type: ignore[misc]
     """Reads a data directory once, one segment a task."""
 
-    _narrowing = Narrowing()
+    _narrowing = FilteredRange()
     _filters: tuple[str, ...] = ()
     """Those that narrow what is read."""
 

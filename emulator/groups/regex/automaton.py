@@ -57,7 +57,7 @@ class Work:
         self.left = left
 
 
-class Beside(IntEnum):
+class Neighbour(IntEnum):
     """The character class on one side of a place."""
 
     NOTHING = auto()
@@ -82,12 +82,12 @@ class State:
 
     __slots__ = ("before", "is_end", "next", "reached", "taken")
 
-    def __init__(self, taken: tuple[Position, ...], before: Beside) -> None:
+    def __init__(self, taken: tuple[Position, ...], before: Neighbour) -> None:
         self.taken = taken
         self.before = before
         # None: no text that goes on so matches.
         self.next: dict[str, State | None] = {}
-        self.reached: dict[Beside, Reached] = {}
+        self.reached: dict[Neighbour, Reached] = {}
         self.is_end: bool | None = None
 
 
@@ -122,7 +122,7 @@ class Automaton:
         return found
 
     def _matches(self, text: str, work: Work) -> Portions[bool]:
-        state = self._state((), Beside.NOTHING)
+        state = self._state((), Neighbour.NOTHING)
         work.left -= 1 + len(text) // CHARACTERS_A_UNIT
         if work.left <= 0:
             yield
@@ -137,7 +137,7 @@ class Automaton:
                 return False
             state = following
         if state.is_end is None:
-            state.is_end = (yield from self._reach(state, Beside.NOTHING, work)).is_end
+            state.is_end = (yield from self._reach(state, Neighbour.NOTHING, work)).is_end
         return state.is_end
 
     def _after(self, state: State, char: str, work: Work) -> Portions[State | None]:
@@ -148,14 +148,18 @@ class Automaton:
         taken = tuple(each for each in reached.positions if char in steps[each[0]].characters)
         return self._state(taken, beside) if taken else None
 
-    def _beside(self, char: str) -> Beside:
+    def _beside(self, char: str) -> Neighbour:
         if not self._program.has_places:
-            return Beside.NOTHING
+            return Neighbour.NOTHING
         if char == "\n":
-            return Beside.NEWLINE
-        return Beside.WORD if char == "_" or (char.isascii() and char.isalnum()) else Beside.OTHER
+            return Neighbour.NEWLINE
+        return (
+            Neighbour.WORD
+            if char == "_" or (char.isascii() and char.isalnum())
+            else Neighbour.OTHER
+        )
 
-    def _state(self, taken: tuple[Position, ...], before: Beside) -> State:
+    def _state(self, taken: tuple[Position, ...], before: Neighbour) -> State:
         if self._known > KNOWN_MAX:
             self._states.clear()
             self._known = 0
@@ -166,7 +170,7 @@ class Automaton:
             self._known += sum(_size(position) for position in taken)
         return state
 
-    def _reach(self, state: State, after: Beside, work: Work) -> Portions[Reached]:
+    def _reach(self, state: State, after: Neighbour, work: Work) -> Portions[Reached]:
         """Where one gets from a state without a character, knowing what comes after."""
         known = state.reached.get(after)
         if known is not None:
@@ -184,7 +188,7 @@ class Automaton:
 class _Walk:
     """From some positions to all that are reached without a character."""
 
-    def __init__(self, program: Program, state: State, after: Beside) -> None:
+    def __init__(self, program: Program, state: State, after: Neighbour) -> None:
         steps = self._steps = program.steps
         self._before, self._after = state.before, after
         # Each with the number of counts that were begun before: a repetition that is counted by
@@ -264,14 +268,14 @@ class _Walk:
         before, after = self._before, self._after
         match place:
             case Place.BEGIN_TEXT:
-                return before is Beside.NOTHING
+                return before is Neighbour.NOTHING
             case Place.END_TEXT:
-                return after is Beside.NOTHING
+                return after is Neighbour.NOTHING
             case Place.BEGIN_LINE:
-                return before in (Beside.NOTHING, Beside.NEWLINE)
+                return before in (Neighbour.NOTHING, Neighbour.NEWLINE)
             case Place.END_LINE:
-                return after in (Beside.NOTHING, Beside.NEWLINE)
-        is_boundary = (before is Beside.WORD) != (after is Beside.WORD)
+                return after in (Neighbour.NOTHING, Neighbour.NEWLINE)
+        is_boundary = (before is Neighbour.WORD) != (after is Neighbour.WORD)
         return is_boundary == (place is Place.WORD_BOUNDARY)
 
 

@@ -30,14 +30,14 @@ class Topics(Protocol):
     def names(self) -> list[str]: ...
 
 
-class Found(NamedTuple):
+class Matches(NamedTuple):
     """The matches of each expression when the metadata was of that version."""
 
     topics: dict[str, frozenset[str]]
     version: int
 
 
-Lookup: TypeAlias = Portions[Found]
+Lookup: TypeAlias = Portions[Matches]
 """A lookup that has begun or is to begin. Who drops it gives it up."""
 
 
@@ -50,7 +50,7 @@ class Lookups:
     def new(self, expressions: Iterable[str], topics: Topics) -> Lookup:
         return _look_up(expressions, topics, self._work)
 
-    def go_on(self, lookup: Lookup, now: int) -> Found | None:
+    def go_on(self, lookup: Lookup, now: int) -> Matches | None:
         """Do what may be done at this moment: what was found, or None if it is to go on after
         PAUSE_MS."""
         if now != self._moment:
@@ -64,7 +64,7 @@ class Lookups:
             next(lookup)
         except StopIteration as end:
             self._under_way = None
-            found: Found = end.value
+            found: Matches = end.value
             return found
         return None
 
@@ -88,4 +88,4 @@ def _look_up(expressions: Iterable[str], topics: Topics, work: Work) -> Lookup:
             found[text] = frozenset[str]()
         else:
             found[text] = frozenset((yield from pattern.matching(names, work)))
-    return Found(found, version)
+    return Matches(found, version)
