@@ -5,6 +5,8 @@ All sequences share the two brokers: a case that ends early may leave them chang
 
 from __future__ import annotations
 
+from tests.requests.configs import Change
+
 from ..ask.configs import (
     APPEND,
     BROKER,
@@ -13,7 +15,6 @@ from ..ask.configs import (
     SET,
     SUBTRACT,
     TOPIC,
-    Change,
     alter,
     change,
     put_in,

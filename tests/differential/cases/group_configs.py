@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
+from tests.requests.configs import Pair
+
 from ..ask.configs import (
     APPEND,
     BROKER,
@@ -14,7 +16,6 @@ from ..ask.configs import (
     METRICS,
     SET,
     TOPIC,
-    Pair,
     alter,
     change,
     put_in,

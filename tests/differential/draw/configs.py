@@ -19,8 +19,10 @@ from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.list_config_resources import ListConfigResourcesRequest
 
+from tests.requests.configs import Change, Pair
+
 from ..ask.config_values import values_of
-from ..ask.configs import BROKER, GROUP, METRICS, TOPIC, Change, Pair, alter, change, configs
+from ..ask.configs import BROKER, GROUP, METRICS, TOPIC, alter, change, configs
 from ..ask.records import put
 from ..engine.served import Served
 from ..engine.steps import Ask, Steps, seen
