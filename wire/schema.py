@@ -27,7 +27,7 @@ versions.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from types import UnionType
 from typing import (
     Annotated,
@@ -263,11 +263,6 @@ class Message(Struct):
         Raises WireError when a value does not fit its field.
         """
         return codec.write_parts(self, version)
-
-    def parts_in_slices(self, version: int) -> Generator[None, None, list[Buffer]]:
-        """The same, as a generator that yields between pieces well under a millisecond. Nothing
-        in the message may change meanwhile."""
-        return codec.write_in_slices(self, version)
 
     def encode(self, version: int) -> bytes:
         """Encode as one byte string. Raises WireError when a value does not fit its field."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
 from ...wire import Buffer, Request, Response
-from ...wire.codec.messages import write_parts
+from ...wire.codec.messages import write_in_slices, write_parts
 from ...wire.frames import Part
 from ...wire.headers import answer_frame
 from .turns import Slices
@@ -224,7 +224,7 @@ class Call:
         """Encode an answer before it is given, in slices. Raises WireError."""
         if self.passage is not None:  # a step may still change it
             return []
-        body = yield from response.parts_in_slices(self.version)
+        body = yield from write_in_slices(response, self.version)
         self.prepared = response, body
         return body
 

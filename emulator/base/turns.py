@@ -51,6 +51,13 @@ def each_of(items: Iterable[T], make: Callable[[T], R], at_a_time: int = 1) -> S
     return made
 
 
+def slices_of(items: list[T], size: int) -> Iterable[list[T]]:
+    """All of a list, so many at a time."""
+    if len(items) <= size:
+        return (items,)
+    return (items[first : first + size] for first in range(0, len(items), size))
+
+
 class Turns:
     def __init__(self) -> None:
         self._jobs: deque[Slices[None]] = deque()

@@ -13,13 +13,12 @@ with the replica id of a broker is answered that this is no leader), tiered stor
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..base.call import PARKED, Call, Sentinel
+from ..base.call import Call, Sentinel
 from ..base.turns import Slices
 from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitions
 from ..partitions.fetch_waits import Awaited, FetchWait, Reader, awaited
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..partitions.partition import Partition
 
-T = TypeVar("T")
-
 
 @handles(FetchRequest)
 def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
@@ -42,27 +39,58 @@ def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
         if call.version >= 7:
             sessions = cluster.brokers[call.node_id].fetch_sessions
             session = sessions.begin(request, call.version, call.now)
-            if _is_much(session, request):
-                return _fetch_in_slices(cluster, call, request, session)
-            if session is not None and not sessions.update(session, request, call.now):
-                session = None
-        elif _is_much(None, request):
-            return _fetch_in_slices(cluster, call, request, None)
     except Refused as refused:
         return FetchResponse(error_code=refused.error, responses=[])
+    work = FetchRun(cluster, call, request, session, is_much=_is_much(session, request))
+    if work.is_much:
+        return _outcome(work, request)
+    for _ in _fetch(work, request):  # it yields nothing
+        pass
+    return work.outcome
+
+
+def _outcome(work: FetchRun, request: FetchRequest) -> Slices[FetchResponse | Sentinel]:
+    yield from _fetch(work, request)
+    return work.outcome
+
+
+def _fetch(work: FetchRun, request: FetchRequest) -> Slices[None]:
+    """At each yield topics may go, which reading them notices."""
+    session, call = work.session, work.call
+    if session is not None:
+        sessions = work.cluster.brokers[call.node_id].fetch_sessions
+        try:
+            if not (yield from sessions.update(session, request, call.now)):
+                session = work.session = None
+        except Refused as refused:
+            work.outcome = FetchResponse(error_code=refused.error, responses=[])
+            return
     if session is not None:
         partitions = session.partitions
     else:
         partitions = WantedPartitions()
-        partitions.add(request)
-    work = FetchRun(cluster, call, request, session)
-    work.find(partitions.all())
-    if work.has_bad_isolation:
-        return work.refused(Error.UNKNOWN_SERVER_ERROR)
-    reading = _read(work)
-    if work.waits(reading) and _wait(work, [*map(_awaited, work.found)]):
-        return PARKED
-    return _response(work, reading)
+        yield from partitions.add(request)
+    del request  # that of many partitions takes much memory
+    reading = Reading(work.max_bytes)
+    for wanted in work.sliced(partitions.all()):
+        found = work.find(wanted)
+        if found and work.has_bad_isolation:
+            work.outcome = work.refused(Error.UNKNOWN_SERVER_ERROR)
+            return
+        work.read(reading, found)
+        if work.is_much:
+            yield
+    if work.waits(reading):
+        parts: list[Awaited] = []
+        for found in work.sliced(work.found):
+            parts += map(_awaited, found)
+            if work.is_much:
+                yield
+        is_gone = any(partition.topic.is_deleted for _, partition in work.found)
+        if not is_gone and _wait(work, parts):
+            return
+        reading = yield from _read(work)  # there may be more by now
+    yield from _respond(work, reading)
 
 
 def _is_much(session: Session | None, request: FetchRequest) -> bool:
@@ -75,9 +103,12 @@ def _is_much(session: Session | None, request: FetchRequest) -> bool:
     return size >= A_SLICE
 
 
-def _read(work: FetchRun) -> Reading:
+def _read(work: FetchRun) -> Slices[Reading]:
     reading = Reading(work.max_bytes)
-    work.read(reading, work.found)
+    for found in work.sliced(work.found):
+        work.read(reading, found)
+        if work.is_much:
+            yield
     return reading
 
 
@@ -99,110 +130,45 @@ def _wait(work: FetchRun, parts: list[Awaited]) -> bool:
 
 
 def _finish(work: FetchRun) -> None:
-    """The wait is over: answer with what is there now."""
-    if len(work.found) + len(work.unknown) < A_SLICE:
-        work.call.answer(_response(work, _read(work)))
+    """The wait is over."""
+    if work.is_much:
+        work.cluster.turns.begin(_answer(work))
     else:
-        work.cluster.turns.begin(_finish_in_slices(work))
+        for _ in _answer(work):
+            pass
 
 
-def _response(work: FetchRun, reading: Reading) -> FetchResponse:
+def _answer(work: FetchRun) -> Slices[None]:
+    """Answer with what is there now."""
+    reading = yield from _read(work)
+    yield from _respond(work, reading)
+    if isinstance(work.outcome, FetchResponse):
+        work.call.answer(work.outcome)
+
+
+def _respond(work: FetchRun, reading: Reading) -> Slices[None]:
     answers = reading.answers
     if work.unknown:
         answers += work.unknown  # what is unknown comes last
-    if work.session is not None:
-        answers = work.news(work.session, answers)
-    if work.is_converted:
-        try:
-            answers = work.as_old(answers)
-        except Refused as refused:
-            return work.refused(refused.error)
     response = work.response()
-    work.add(response, answers)
-    if work.tells(reading):
-        work.tell(answers)
-    return response
-
-
-# The same in slices. At each yield topics may go, which reading them notices.
-
-
-def _fetch_in_slices(
-    cluster: Cluster, call: Call, request: FetchRequest, session: Session | None
-) -> Slices[FetchResponse | Sentinel]:
-    if session is not None:
-        sessions = cluster.brokers[call.node_id].fetch_sessions
-        try:
-            if not (yield from sessions.update_in_slices(session, request, call.now)):
-                session = None
-        except Refused as refused:
-            return FetchResponse(error_code=refused.error, responses=[])
-    if session is not None:
-        partitions = session.partitions
-    else:
-        partitions = WantedPartitions()
-        yield from partitions.add_in_slices(request)
-    work = FetchRun(cluster, call, request, session)
-    del request  # that of many partitions takes much memory
-    for wanted in _sliced(partitions.all()):
-        work.find(wanted)
-        yield
-    if work.has_bad_isolation:
-        return work.refused(Error.UNKNOWN_SERVER_ERROR)
-    reading = yield from _read_in_slices(work)
-    if work.waits(reading):
-        parts: list[Awaited] = []
-        for found in _sliced(work.found):
-            parts += map(_awaited, found)
-            yield
-        is_gone = any(partition.topic.is_deleted for _, partition in work.found)
-        if not is_gone and _wait(work, parts):
-            return PARKED
-        reading = yield from _read_in_slices(work)  # there may be more by now
-    return (yield from _response_in_slices(work, reading))
-
-
-def _finish_in_slices(work: FetchRun) -> Slices[None]:
-    reading = yield from _read_in_slices(work)
-    response = yield from _response_in_slices(work, reading)
-    work.call.answer(response)
-
-
-def _read_in_slices(work: FetchRun) -> Slices[Reading]:
-    reading = Reading(work.max_bytes)
-    for found in _sliced(work.found):
-        work.read(reading, found)
-        yield
-    return reading
-
-
-def _response_in_slices(work: FetchRun, reading: Reading) -> Slices[FetchResponse]:
-    answers = reading.answers + work.unknown
-    if work.session is not None:
-        news: Answers = []
-        for some in _sliced(answers):
-            news += work.news(work.session, some)
-            yield
-        answers = news
-    if work.is_converted:
-        old: Answers = []
-        try:
-            for some in _sliced(answers):
-                old += work.as_old(some)
-                yield
-        except Refused as refused:
-            return work.refused(refused.error)
-        answers = old
-    response, tells = work.response(), work.tells(reading)
-    for some in _sliced(answers):
+    tells = work.tells(reading)
+    told: Answers = []
+    for some in work.sliced(answers):
+        if work.session is not None:
+            some = work.news(work.session, some)
+        if work.is_converted:
+            try:
+                some = work.as_old(some)
+            except Refused as refused:
+                work.outcome = work.refused(refused.error)
+                return
         work.add(response, some)
         if tells:
-            work.tell(some)
-        yield
-    return response
-
-
-def _sliced(items: list[T]) -> Iterator[list[T]]:
-    """All of a list, so many at a time."""
-    for first in range(0, len(items), A_SLICE):
-        yield items[first : first + A_SLICE]
+            told += some
+        if work.is_much:
+            yield
+    for some in work.sliced(told) if tells else ():
+        work.tell(some)
+        if work.is_much:
+            yield
+    work.outcome = response

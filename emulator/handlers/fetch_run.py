@@ -5,13 +5,15 @@ Everything here takes some partitions at a time; fetch.py says which, and when i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..base.call import TEST, Call
+from ..base.call import PARKED, TEST, Call, Sentinel
 from ..base.event import READ_UNCOMMITTED as UNCOMMITTED_EVENT
-from ..partitions.fetch_sessions import INITIAL_EPOCH, NO_SESSION, Session, Wanted
+from ..base.turns import slices_of
+from ..partitions.fetch_sessions import A_SLICE, INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .closest_replica import NO_REPLICA, closest
 from .fetch_old import WHOLE_SINCE, ZSTD_SINCE, as_old
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from ...storage import Log
     from ..cluster import Cluster
 
+T = TypeVar("T")
 Answered = FetchResponse.Topic.Partition
 Endpoint = FetchResponse.NodeEndpoint
 Answers: TypeAlias = list[tuple[Wanted, Answered]]
@@ -82,8 +85,14 @@ class FetchRun:
         call: Call,
         request: FetchRequest,
         session: Session | None,
+        *,
+        is_much: bool,
     ) -> None:
         self.cluster = cluster
+        self.is_much = is_much
+        """Whether it has more partitions than are done at once."""
+        self.outcome: FetchResponse | Sentinel = PARKED
+        """Its answer, as soon as it has one."""
         self.call = call
         self.max_wait_ms = request.max_wait_ms
         self.is_full = request.session_epoch == INITIAL_EPOCH
@@ -91,8 +100,9 @@ class FetchRun:
         self.found: list[tuple[Wanted, Partition]] = []
         # Partitions that are nowhere, and what is answered for them.
         self.unknown: Answers = []
-        self.max_bytes = min(request.max_bytes, cluster.fetch_max_bytes)
-        self.min_bytes = min(request.min_bytes, self.max_bytes)
+        most, least = cluster.fetch_max_bytes, request.min_bytes
+        self.max_bytes = request.max_bytes if request.max_bytes < most else most
+        self.min_bytes = least if least < self.max_bytes else self.max_bytes
         self.gives_whole = call.version >= WHOLE_SINCE
         self.reads_later = call.reads_later
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
@@ -106,9 +116,10 @@ class FetchRun:
         if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
         self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
+        self.has_bad_isolation = self.isolation not in _ISOLATION_LEVELS
+        """Whether nobody knows this isolation level, and so no partition is read."""
         # Only where all of it may be refused.
-        may_be_refused = self.is_converted or self.isolation not in _ISOLATION_LEVELS
-        self.request = request if may_be_refused else None
+        self.request = request if self.is_converted or self.has_bad_isolation else None
         # The leaders that are named to those who asked another broker.
         self.leaders: set[int] = set()
         # Where clients of this rack are sent, if they are.
@@ -117,30 +128,32 @@ class FetchRun:
         self.refuses = None if call.passage is None else call.passage.refuses
         self.denies = None if call.passage is None else call.passage.denies
 
-    @property
-    def has_bad_isolation(self) -> bool:
-        """Whether no partition is read, because nobody knows this isolation level."""
-        return self.isolation not in _ISOLATION_LEVELS and bool(self.found)
+    def sliced(self, items: list[T]) -> Iterable[list[T]]:
+        """All of a list, as much of it at a time as is done at once."""
+        return slices_of(items, A_SLICE) if self.is_much else (items,)
 
     def refused(self, error: Error) -> FetchResponse:
         """All of it refused."""
         assert self.request is not None
         return _refused(self.cluster, self.request, self.call.version, error)
 
-    def find(self, partitions: list[Wanted]) -> None:
-        """Look up partitions that are asked for."""
+    def find(self, partitions: list[Wanted]) -> list[tuple[Wanted, Partition]]:
+        """Look up partitions that are asked for; return those that are there."""
+        found = []
         for wanted in partitions:
             try:
                 partition = _partition(self.cluster, self.call.version, wanted)
                 if self.denies is not None and self._is_denied(wanted):
                     raise Refused(Error.TOPIC_AUTHORIZATION_FAILED)
-                self.found.append((wanted, partition))
+                found.append((wanted, partition))
             except Refused as refused:
                 error = self._error_of(wanted, refused.error)
                 answer = _failed(self.call.version, wanted.partition, error, None)
                 if not self.cluster.release.lists_aborted_of_unknown:
                     answer.aborted_transactions = None
                 self.unknown.append((wanted, answer))
+        self.found += found
+        return found
 
     def _error_of(self, wanted: Wanted, error: Error) -> Error:
         """The error of a partition that is not there, unless it is refused for another."""
@@ -170,8 +183,9 @@ class FetchRun:
                 reading.at_once = True
             found = len(answer.records or b"")
             reading.size += found
+            left = reading.left - found
             # A negative limit is one for the first that is read only.
-            reading.left = max(0, reading.left - found)
+            reading.left = left if left > 0 else 0
             reading.answers.append((wanted, answer))
 
     def waits(self, reading: Reading) -> bool:
@@ -188,7 +202,9 @@ class FetchRun:
             self.refuses(partition.topic.name, partition.index)
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        epoch = max(asked.current_leader_epoch, NO_EPOCH)
+        epoch = asked.current_leader_epoch
+        if epoch < NO_EPOCH:
+            epoch = NO_EPOCH
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
         if self.is_follower:
             raise Refused(_to_a_stranger(asked))
@@ -199,7 +215,7 @@ class FetchRun:
         else:
             end, high_watermark, stable = partition.bounds_at(self.call.node_id)
         answer = Answered(
-            partition_index=asked.partition,
+            partition_index=partition.index,
             high_watermark=high_watermark,
             last_stable_offset=stable,
             log_start_offset=log.log_start_offset,
@@ -214,7 +230,7 @@ class FetchRun:
             raise Refused(Error.OFFSET_OUT_OF_RANGE)
         if asked.fetch_offset == end:
             return answer
-        limit = min(asked.max_bytes, left)
+        limit = asked.max_bytes if asked.max_bytes < left else left
         if limit < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         upto = stable if isolation == READ_COMMITTED else high_watermark

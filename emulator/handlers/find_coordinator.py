@@ -19,7 +19,7 @@ from ..base.call import INVALID_REQUEST_TEXT, UNEXPECTED_TEXT, Call
 from ..base.logger import log
 from ..base.turns import Slices, each_of
 from ..share.state import is_share_key
-from .registry import Outcome, handles
+from .registry import handles
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -33,15 +33,14 @@ Coordinator = FindCoordinatorResponse.Coordinator
 
 
 @handles(FindCoordinatorRequest, cached=True)
-def find_coordinator(cluster: Cluster, call: Call, request: FindCoordinatorRequest) -> Outcome:
-    key_type, keys = request.key_type, request.coordinator_keys
+def find_coordinator(
+    cluster: Cluster, call: Call, request: FindCoordinatorRequest
+) -> Slices[FindCoordinatorResponse]:
+    find = cache(partial(_find, cluster, call, request.key_type))
     if call.version >= _MANY_SINCE:
-        if len(keys) > _KEYS_A_SLICE:
-            return _in_slices(cluster, call, key_type, keys)
-        return FindCoordinatorResponse(
-            coordinators=[_find(cluster, call, key_type, key) for key in keys]
-        )
-    found = _find(cluster, call, key_type, request.key)
+        coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
+        return FindCoordinatorResponse(coordinators=coordinators)
+    found = find(request.key)
     return FindCoordinatorResponse(
         error_code=found.error_code,
         error_message=found.error_message if found.error_code else "NONE",
@@ -49,14 +48,6 @@ def find_coordinator(cluster: Cluster, call: Call, request: FindCoordinatorReque
         host=found.host,
         port=found.port,
     )
-
-
-def _in_slices(
-    cluster: Cluster, call: Call, key_type: int, keys: list[str]
-) -> Slices[FindCoordinatorResponse]:
-    find = cache(partial(_find, cluster, call, key_type))
-    coordinators = yield from each_of(keys, find, _KEYS_A_SLICE)
-    return FindCoordinatorResponse(coordinators=coordinators)
 
 
 def _find(cluster: Cluster, call: Call, key_type: int, key: str) -> Coordinator:

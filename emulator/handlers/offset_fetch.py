@@ -42,37 +42,35 @@ def offset_fetch(
         return fetch_old(cluster, request)
     if call.version < 8:
         return _single(cluster, call, request)
-    if len(request.groups) == 1:
-        group, is_stable = request.groups[0], request.require_stable
-        topics = group.topics
-        if topics and len(topics) == 1 and len(topics[0].partition_indexes) < _PARTITIONS_A_SLICE:
-            answer = _at_once(cluster, call, group, topics[0], is_stable)
-            return OffsetFetchResponse(groups=[answer])
-    return _in_slices(cluster, call, request)
+    response = OffsetFetchResponse(groups=[])
+    filling = _fill(cluster, call, request, response.groups)
+    if _is_much(request):
+        return _filled(response, filling)
+    for _ in filling:  # it yields nothing
+        pass
+    return response
 
 
-def _at_once(
-    cluster: Cluster, call: Call, group: OffsetFetchRequest.Group, asked: Asked, is_stable: bool
-) -> Group:
-    """A few partitions of one topic: what most ask for."""
-    calls = cluster.groups.at(call.connection.node_id).offsets
-    try:
-        offsets = calls.readable(group.group_id, group.member_id, group.member_epoch)
-    except Refused as refused:
-        return Group(group_id=group.group_id, topics=[], error_code=refused.error)
-    topic = _slice_of(cluster, call.version >= 10, offsets, asked, is_stable, 0)
-    return Group(group_id=group.group_id, topics=[topic])
+def _is_much(request: OffsetFetchRequest) -> bool:
+    """Whether more is asked for than a few partitions of one topic, as most ask for."""
+    if len(request.groups) != 1:
+        return True
+    topics = request.groups[0].topics
+    return not topics or len(topics) > 1 or len(topics[0].partition_indexes) >= _PARTITIONS_A_SLICE
 
 
-def _in_slices(
-    cluster: Cluster, call: Call, request: OffsetFetchRequest
-) -> Slices[OffsetFetchResponse]:
-    groups: list[Group] = []
+def _filled(response: OffsetFetchResponse, filling: Slices[None]) -> Slices[OffsetFetchResponse]:
+    yield from filling
+    return response
+
+
+def _fill(
+    cluster: Cluster, call: Call, request: OffsetFetchRequest, groups: list[Group]
+) -> Slices[None]:
     for asked in request.groups:
         if groups:
             yield
         groups.append((yield from _group(cluster, call, asked, request.require_stable)))
-    return OffsetFetchResponse(groups=groups)
 
 
 def _single(
@@ -178,7 +176,8 @@ def _group(
                 offsets = calls.visible(group_id)
             answer = _slice_of(cluster, by_id, offsets, each, require_stable, 0)
             topics.append(answer)
-            for first in range(_PARTITIONS_A_SLICE, number, _PARTITIONS_A_SLICE):
+            first = 0
+            while number > (first := first + _PARTITIONS_A_SLICE):
                 yield
                 offsets = calls.visible(group_id)
                 more = _slice_of(cluster, by_id, offsets, each, require_stable, first)
@@ -192,8 +191,9 @@ def _slice_of(
     cluster: Cluster, by_id: bool, offsets: Offsets, asked: Asked, require_stable: bool, first: int
 ) -> Group.Topic:
     """A topic with those of its partitions that are one slice."""
-    indexes = asked.partition_indexes[first : first + _PARTITIONS_A_SLICE]
-    name = asked.name
+    name, indexes = asked.name, asked.partition_indexes
+    if len(indexes) > _PARTITIONS_A_SLICE:
+        indexes = indexes[first : first + _PARTITIONS_A_SLICE]
     if by_id:
         known = cluster.topics.by_id(asked.topic_id)
         if known is None:
@@ -211,10 +211,7 @@ def _topic(
     cluster: Cluster, name: str, offsets: Sequence[FetchedOffset], by_id: bool
 ) -> Slices[Group.Topic]:
     topic = cluster.topics.get(name) if by_id else None
-    if len(offsets) < _PARTITIONS_A_SLICE:
-        partitions = [*map(_group_partition, offsets)]
-    else:
-        partitions = yield from each_of(offsets, _group_partition, _PARTITIONS_A_SLICE)
+    partitions = yield from each_of(offsets, _group_partition, _PARTITIONS_A_SLICE)
     answer = Group.Topic(name=name, partitions=partitions)
     if topic is not None:
         answer.topic_id = topic.id

@@ -22,14 +22,14 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from ...wire import NO_ID, Buffer, Error, Refused
+from ...wire import NO_ID, Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ...wire.batch import BatchHeader
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.turns import Slices
 from ..partitions.acknowledging import AckWait, Unreplicated
 from ..partitions.produced import Produced
-from ..partitions.produced_batches import plain_header, validate, validate_in_slices
+from ..partitions.produced_batches import plain_header, validate
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
 from .flushed_answers import Acknowledged
@@ -99,7 +99,7 @@ def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> Outcome:
     plain = _plain(cluster, call, request)
     if plain is not None:
         return _append_plain(cluster, call, request.acks, plain)
-    return _in_slices(cluster, call, request)
+    return _produce_any(cluster, call, request)
 
 
 def _plain(cluster: Cluster, call: Call, request: ProduceRequest) -> list[Plain] | None:
@@ -169,7 +169,7 @@ def _append_plain(
     return respond(cluster, call, topics, leaders, unflushed)
 
 
-def _in_slices(
+def _produce_any(
     cluster: Cluster, call: Call, request: ProduceRequest
 ) -> Slices[ProduceResponse | Sentinel]:
     """Anything else: partition by partition, large batches piece by piece. At each yield topics may
@@ -211,21 +211,21 @@ def _may_be_parsed(cluster: Cluster, call: Call, sent: list[Sent]) -> bool:
 def _check_beforehand(
     cluster: Cluster, call: Call, entries: list[Sent], refusals: Refusals
 ) -> Slices[None]:
-    """Check the batch that is to be appended, if it is compressed."""
+    """Check the batch that is to be appended."""
     _, topic, number, partition, _ = entries[0]
-    found, _ = _last_whole(entries)
-    if topic is None or partition is None or found is None or not found.is_compressed:
+    is_old = call.version < BATCHES_SINCE
+    found = entries[-1].data if is_old else _last_whole(entries)[0]
+    if topic is None or partition is None or found is None:
         return
-    if call.version < BATCHES_SINCE:
-        return
-    assert found.batch is not None
     name, config = f"{topic.name}-{number}", _config(cluster, call, topic)
+    rest = config, call.now, cluster.scan_limit, name, cluster.decompressing
     try:
         _check_refusals(refusals, topic, number)
-        found.checked = yield from validate_in_slices(
-            *(found.batch, found.header, config, call.now, cluster.scan_limit, name),
-            cluster.decompressing,
-        )
+        if is_old:
+            found.checked = yield from to_be_stored(found.data, *rest)
+        else:
+            assert found.batch is not None
+            found.checked = yield from validate(found.batch, found.header, *rest)
     except Refused as refused:
         found.checked = refused
 
@@ -408,7 +408,7 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     if call.version < BATCHES_SINCE:
         _check_place(call, request, topic, partition)
-        return _append_set(cluster, call, request, partition, entries[-1].data.data)
+        return _append(cluster, call, request, partition, entries[-1].data)
     found, problem = _last_whole(entries)
     if problem is not None:
         if found is not None and request.acks in _ACKS and not topic.is_internal:
@@ -446,24 +446,10 @@ def _last_whole(entries: Iterable[Sent]) -> tuple[Produced | None, Refused | Non
 def _append(
     cluster: Cluster, call: Call, request: ProduceRequest, partition: Partition, data: Produced
 ) -> Result:
-    assert data.batch is not None
-    topic = partition.topic
-    name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
-    checked = data.checked
-    if checked is None:
-        checked = validate(data.batch, data.header, config, call.now, cluster.scan_limit, name)
-    elif isinstance(checked, Refused):
+    """Append what was checked; of what an old producer sends, nothing if nothing of it is whole."""
+    checked, config = data.checked, _config(cluster, call, partition.topic)
+    if isinstance(checked, Refused):
         raise checked
-    return append_checked(cluster.journal, call, request.acks, config, partition, *checked)
-
-
-def _append_set(
-    cluster: Cluster, call: Call, request: ProduceRequest, partition: Partition, data: Buffer | None
-) -> Result:
-    """Append what an old producer sends; if nothing of it is whole, nothing."""
-    topic = partition.topic
-    name, config = f"{topic.name}-{partition.index}", _config(cluster, call, topic)
-    checked = to_be_stored(data, config, call.now, cluster.scan_limit, name)
     if checked is None:
         return Result(index=partition.index, base_offset=-1)
     return append_checked(cluster.journal, call, request.acks, config, partition, *checked)

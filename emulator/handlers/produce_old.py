@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, MAGIC, read_header
 from ...wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
+from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 from ..partitions.produced import Produced
 from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, validate
@@ -48,14 +49,16 @@ def to_be_stored(
     now: int,
     scan_limit: int | None,
     partition: str,
-) -> Checked | None:
-    """The batch that a set becomes on a topic; None when nothing in it is whole. Raises Refused."""
+    large: Gate,
+) -> Slices[Checked | None]:
+    """The batch that a set becomes on a topic; None when nothing in it is whole. The arguments are
+    those of `validate`. Raises Refused."""
     if data is None:
         raise Refused(Error.INVALID_RECORD)
     if produced_magic(data) == MAGIC:
         batch = lone_batch(data, config.max_message_bytes)
         header = read_header(batch) if len(batch) >= HEADER_SIZE else None
-        return validate(batch, header, config, now, scan_limit, partition)
+        return (yield from validate(batch, header, config, now, scan_limit, partition, large))
     converted = up_convert(data, _rules(config), now, DECOMPRESSED_MAX)
     return None if converted is None else Checked(converted, read_header(converted))
 

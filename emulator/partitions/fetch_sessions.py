@@ -123,12 +123,8 @@ class WantedPartitions:
     def all(self) -> list[Wanted]:
         return list(self._wanted.values())
 
-    def add(self, request: FetchRequest) -> None:
+    def add(self, request: FetchRequest) -> Slices[None]:
         """Add and change partitions. If one is named twice, the last counts."""
-        for named in request.topics:
-            self._add(named, named.partitions)
-
-    def add_in_slices(self, request: FetchRequest) -> Slices[None]:
         done = 0
         for named in request.topics:
             partitions = named.partitions
@@ -163,13 +159,8 @@ class WantedPartitions:
         topic.partitions += added
         self.size += added
 
-    def forget(self, request: FetchRequest) -> None:
+    def forget(self, request: FetchRequest) -> Slices[None]:
         """Remove partitions, as far as they are there."""
-        for named in request.forgotten_topics_data:
-            for index in named.partitions:
-                self._forget((named.topic_id, named.topic), index)
-
-    def forget_in_slices(self, request: FetchRequest) -> Slices[None]:
         done = 0
         for named in request.forgotten_topics_data:
             for index in named.partitions:
@@ -245,7 +236,7 @@ class SessionCache:
         session = self._sessions.get(session_id)
         return [] if session is None else session.partitions.all()
 
-    def update(self, session: Session, request: FetchRequest, now: int) -> bool:
+    def update(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
         """Add, change and remove partitions; removing is last, and so wins. Returns whether it is a
         session then: one that has lost all partitions is not.
 
@@ -253,22 +244,11 @@ class SessionCache:
         """
         partitions = session.partitions
         before = partitions.size
-        partitions.add(request)
-        if session.id != NO_SESSION:  # a new one has nothing to remove
-            partitions.forget(request)
-        return self._updated(session, before, now)
-
-    def update_in_slices(self, session: Session, request: FetchRequest, now: int) -> Slices[bool]:
-        partitions = session.partitions
-        before = partitions.size
-        yield from partitions.add_in_slices(request)
-        if session.id != NO_SESSION:
-            yield from partitions.forget_in_slices(request)
-        return self._updated(session, before, now)
-
-    def _updated(self, session: Session, before: int, now: int) -> bool:
-        """Keep a session as it is now, if there is room for it; `before` is the size it had."""
-        size = session.partitions.size
+        if request.topics:
+            yield from partitions.add(request)
+        if request.forgotten_topics_data and session.id != NO_SESSION:  # a new one has nothing
+            yield from partitions.forget(request)
+        size = partitions.size
         if session.id == NO_SESSION:
             self._keep(session, now)
             return True

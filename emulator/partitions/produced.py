@@ -39,7 +39,6 @@ class Produced:
         "damage",
         "data",
         "header",
-        "is_compressed",
         "is_transactional",
         "problem",
     )
@@ -53,10 +52,8 @@ class Produced:
         """Its header, if it has room for one."""
         self.is_transactional = False
         """Whether it is a transactional batch."""
-        self.is_compressed = False
-        """Whether its records are compressed."""
         self.checked: Checked | Refused | None = None
-        """The result of the checks of the batch, if they were made beforehand."""
+        """The result of the checks of what is to be appended; None also if nothing is to be."""
         self.damage: Refused | None = None
         """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
         self.problem: Refused | None = None
@@ -78,7 +75,6 @@ class Produced:
             self.header = read_header(self.batch)
         (attributes,) = _ATTRIBUTES.unpack_from(view, _ATTRIBUTES_AT)
         self.is_transactional = bool(attributes & TRANSACTIONAL)
-        self.is_compressed = bool(attributes & CODEC_MASK)
         try:
             _check_codec(attributes & CODEC_MASK, version)
             if size < len(view) and _entry(view, size)[0] is not None:

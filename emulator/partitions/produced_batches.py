@@ -90,49 +90,29 @@ def validate(
     header: BatchHeader | None,
     config: TopicConfig,
     now: int,
-    scan_limit: int | None = None,
-    partition: str = "",
-) -> Checked:
+    scan_limit: int | None,
+    partition: str,
+    large: Gate,
+) -> Slices[Checked]:
     """Check a batch against its topic's configs, and return it as it is stored. `header` is the
     batch's, None if the batch is too short for one.
 
     Stamps log append time or the largest timestamp in place, and recompresses where the topic
     has a codec of its own. Records of a batch with more than `scan_limit` records are not checked;
-    None checks all. `partition` is its name, for messages to clients. Raises Refused.
+    None checks all. `partition` is its name, for messages to clients. What is large once it is
+    decompressed passes a gate first, one batch at a time: so there is room. Raises Refused.
     """
     header = _whole(batch, header, config)
     if scan_limit is not None and header.count > scan_limit:
         return _unscanned(batch, header, config, now)
-    payload: Buffer = batch[HEADER_SIZE:]
+    payload: Buffer | None = batch[HEADER_SIZE:]
     if header.attributes & CODEC_MASK:
-        try:
-            payload = decompress(header.codec, payload, DECOMPRESSED_MAX)
-        except WireError:
-            raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
-    return _scanned(batch, header, payload, config, now, partition)
-
-
-def validate_in_slices(
-    batch: memoryview,
-    header: BatchHeader | None,
-    config: TopicConfig,
-    now: int,
-    scan_limit: int | None,
-    partition: str,
-    large: Gate,
-) -> Slices[Checked]:
-    """The same in slices. What is large once it is decompressed passes a gate first, one batch at a
-    time: so there is room."""
-    header = _whole(batch, header, config)
-    if scan_limit is not None and header.count > scan_limit:
-        return _unscanned(batch, header, config, now)
-    payload = batch[HEADER_SIZE:]
-    small = _small(header.codec, payload)
-    if small is not None:
-        return _scanned(batch, header, small, config, now, partition)
+        payload = _small(header.codec, batch[HEADER_SIZE:])
+    if payload is not None:
+        return _scanned(batch, header, payload, config, now, partition)
     yield from large.enter()
     try:
-        pieces = decompress_in_pieces(header.codec, payload, DECOMPRESSED_MAX)
+        pieces = decompress_in_pieces(header.codec, batch[HEADER_SIZE:], DECOMPRESSED_MAX)
         return _scanned(batch, header, (yield from _whole_of(pieces)), config, now, partition)
     finally:
         large.leave()

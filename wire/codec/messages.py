@@ -87,8 +87,8 @@ def write_parts(message: Message, version: int) -> list[Buffer]:
 
 
 def write_in_slices(message: Message, version: int) -> Generator[None, None, list[Buffer]]:
-    """The same as `write_parts`, yielding between pieces, whose small buffers are joined. Raises
-    WireError."""
+    """The same as `write_parts`, yielding between pieces well under a millisecond, whose small
+    buffers are joined. Nothing in the message may change meanwhile. Raises WireError."""
     parts: list[Buffer] = []
     done = 0
     try:

@@ -12,28 +12,15 @@ from odradek.wire import Error, Refused
 from odradek.wire.api.fetch import FetchRequest
 
 from tests.requests.fetch import asked, fetch_all, fetch_request
+from tests.support.slices import carried_out
 
 ROOM = 100
 EVICTION_MS = 120_000
 
 
-def update_in_slices(
-    cache: SessionCache, session: Session, request: FetchRequest, now: int
-) -> bool:
-    """What `SessionCache.update` does, in slices."""
-    updating = cache.update_in_slices(session, request, now)
-    while True:
-        try:
-            next(updating)
-        except StopIteration as end:
-            return bool(end.value)
-
-
-@pytest.fixture(params=["at once", "in slices"])
-def cache(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> SessionCache:
+@pytest.fixture
+def cache(monkeypatch: pytest.MonkeyPatch) -> SessionCache:
     monkeypatch.setattr(fetch_sessions, "SIZE_MAX", ROOM)
-    if request.param == "in slices":
-        monkeypatch.setattr(SessionCache, "update", update_in_slices)
     return SessionCache(10, Random(1))
 
 
@@ -41,7 +28,7 @@ def served(cache: SessionCache, request: FetchRequest, now: int = 0) -> Session 
     session = cache.begin(request, 12, now)
     if session is None:
         return None
-    return session if cache.update(session, request, now) else None
+    return session if carried_out(cache.update(session, request, now)) else None
 
 
 def opened(cache: SessionCache, count: int, *, name: str = "t", now: int = 0) -> Session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 import pytest
-from odradek.wire.codec.messages import read_in_slices
+from odradek.wire.codec.messages import read_in_slices, write_in_slices
 from odradek.wire.codec.reader_source import ITEMS_A_SLICE
 from odradek.wire.codec.writer_source import STRUCTS_A_SLICE
 from odradek.wire.errors import WireError
@@ -355,7 +355,7 @@ class TestSharedLists:
 
 def in_slices(message: Message, version: int) -> tuple[bytes, int]:
     """A message encoded in slices, and how many times it yielded."""
-    slices = message.parts_in_slices(version)
+    slices = write_in_slices(message, version)
     yields = 0
     while True:
         try:

@@ -7,15 +7,14 @@ many times in the tests marked long.
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Generator
 from itertools import cycle
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from odradek.wire.codec.messages import read_in_slices
+from odradek.wire.codec.messages import read_in_slices, write_in_slices
 from odradek.wire.codec.source import default_of
 from odradek.wire.errors import WireError
 from odradek.wire.primitives import write_uvarint
@@ -23,9 +22,9 @@ from odradek.wire.schema import Message, Struct
 
 from tests.support.drawn import IS_SAMPLE, sample, sized
 from tests.support.looped import for_each
+from tests.support.slices import carried_out
 from tests.wire.support.messages import MESSAGES, full, may_be_null, structs, versions
 
-T = TypeVar("T")
 each_message = for_each("cls", MESSAGES)
 each_version = for_each("which", [(cls, n) for cls in MESSAGES for n in versions(cls)])
 few = settings(
@@ -70,23 +69,13 @@ def _reads_as_written(message: Message, version: int) -> None:
     assert type(message).decode_from(encoded, version) == (message, len(encoded))
 
 
-def carried_out(slices: Generator[None, None, T]) -> T:
-    """What a generator returns."""
-    while True:
-        try:
-            next(slices)
-        except StopIteration as end:
-            found: T = end.value
-            return found
-
-
 @each_message
 def test_a_message_with_every_field_set_reads_as_it_was_written(cls: type[Message]) -> None:
     for version in versions(cls):
         message = full(cls, version)
         encoded = message.encode(version)
         assert cls.decode(encoded, version) == message
-        assert b"".join(carried_out(message.parts_in_slices(version))) == encoded
+        assert b"".join(carried_out(write_in_slices(message, version))) == encoded
         assert carried_out(read_in_slices(cls, encoded, version)) == message
         for there in (bytearray(encoded), memoryview(encoded)):
             assert cls.decode(there, version) == message
