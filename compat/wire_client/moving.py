@@ -24,7 +24,8 @@ from ...wire.api.list_partition_reassignments import ListPartitionReassignmentsR
 from ...wire.api.metadata import MetadataResponse
 from .reading import placed
 from .source import Source, check
-from .waiting import Wait, in_thread
+from .twins import Steps, Waiting, blocking, waited
+from .waiting import Wait
 
 # Versions that all of these releases serve.
 _ELECT, _REASSIGN, _LIST = 2, 0, 0
@@ -52,65 +53,60 @@ class Moving(Placed):
     its name. `timeout` in real seconds, by default that of the broker. They raise Refused as the
     broker answers, WaitTimeout."""
 
-    def move_leader(self, to: int, *, timeout: float | None = None) -> None:
+    @Waiting
+    def move_leader(self, to: int, *, timeout: float | None = None) -> Steps[None]:
         """Have another replica lead it: one that is in sync. The replicas stay as they are, so an
         election of the preferred leader moves it back. Raises ValueError for a broker that has no
         replica, RuntimeError for one that is down or not in sync, and during a reassignment."""
         __tracebackhide__ = True
-        self._finish(self._begin_to_lead(to), timeout)
+        yield from self._leading(to, timeout)
 
-    async def amove_leader(self, to: int, *, timeout: float | None = None) -> None:
-        """`move_leader` in a coroutine."""
-        __tracebackhide__ = True
-        led = await in_thread(partial(self._begin_to_lead, to))
-        await self._source.wait_async(led, timeout)
+    amove_leader = move_leader.in_coroutine
 
+    @Waiting
     def reassign(
         self, replicas: Sequence[int], *, wait: bool = True, timeout: float | None = None
-    ) -> None:
+    ) -> Steps[None]:
         """Move it to these brokers, by their ids, the preferred leader first. Those that leave stay
         until all that come are in sync: a broker that is down is waited for. With `wait=False` it
         is only begun. Raises TypeError, ValueError."""
         __tracebackhide__ = True
-        moved = self._begin_to_move(replicas)
+        moved = yield from blocking(partial(self._begin_to_move, replicas))
         if wait:
-            self._finish(moved, timeout)
+            yield from self._finish(moved, timeout)
 
-    async def areassign(
-        self, replicas: Sequence[int], *, wait: bool = True, timeout: float | None = None
-    ) -> None:
-        """`reassign` in a coroutine."""
-        __tracebackhide__ = True
-        moved = await in_thread(partial(self._begin_to_move, replicas))
-        if wait:
-            await self._source.wait_async(moved, timeout)
+    areassign = reassign.in_coroutine
 
     def cancel_reassignment(self) -> None:
         """End a reassignment that waits: the brokers that were to come do not. Raises Refused:
         NO_REASSIGNMENT_IN_PROGRESS."""
         self._alter(None, f"ending the reassignment of {self.name}")
 
-    def elect(self, *, unclean: bool = False, timeout: float | None = None) -> int:
+    @Waiting
+    def elect(self, *, unclean: bool = False, timeout: float | None = None) -> Steps[int]:
         """Have its preferred replica lead it, the first one; with `unclean`, if nobody leads it,
         any that runs, though it may lack records. Returns the leader's id. Does nothing if there is
         nothing to do. Raises Refused: PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_
         AVAILABLE."""
         __tracebackhide__ = True
-        return self._finish(self._begin_election(unclean), timeout)
+        elected = yield from blocking(partial(self._begin_election, unclean))
+        return (yield from self._finish(elected, timeout))
 
-    async def aelect(self, *, unclean: bool = False, timeout: float | None = None) -> int:
-        """`elect` in a coroutine."""
-        __tracebackhide__ = True
-        elected = await in_thread(partial(self._begin_election, unclean))
-        return await self._source.wait_async(elected, timeout)
+    aelect = elect.in_coroutine
 
     # Within
 
-    def _finish(self, wait: Wait[T], timeout: float | None) -> T:
+    def _leading(self, to: int, timeout: float | None) -> Steps[None]:
+        """What `move_leader` does."""
+        __tracebackhide__ = True
+        led = yield from blocking(partial(self._begin_to_lead, to))
+        yield from self._finish(led, timeout)
+
+    def _finish(self, wait: Wait[T], timeout: float | None) -> Steps[T]:
         """Most is done at once: then nobody waits."""
         __tracebackhide__ = True
-        found = wait.look()
-        return self._source.wait(wait, timeout) if found is None else found
+        found = yield from blocking(wait.look)
+        return (yield from waited(self._source, wait, timeout)) if found is None else found
 
     def _begin_to_lead(self, to: int) -> Wait[int]:
         if not isinstance(to, int) or isinstance(to, bool):

@@ -7,7 +7,7 @@ that no request of Kafka's has are `EmulatorVerbs`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from ...emulator.base.event import Event
@@ -17,13 +17,11 @@ from .clients import SeenClient, SeenExtent, SeenTraffic
 from .members import SeenInFlight
 from .record import Raw
 from .segments import SeenSegment
-from .waiting import Wait
+from .waiting import WaitSource
 
 if TYPE_CHECKING:
     from ...emulator.control.request_metrics import Counted
     from ..schemas.reading import Reader
-
-T = TypeVar("T")
 
 
 class EmulatorVerbs(Protocol):
@@ -88,7 +86,7 @@ class Sharing(Protocol):
         and the offset to go on from. Raises Refused."""
 
 
-class Source(Protocol):
+class Source(WaitSource, Protocol):
     """A broker, or a cluster of them, that answers requests."""
 
     timeout: float
@@ -128,12 +126,6 @@ class Source(Protocol):
 
     def events(self) -> list[Event]:
         """The events, in order, as far as the source knows."""
-
-    def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
-        """Wait in the caller's thread. Raises WaitTimeout, and what looking raises."""
-
-    async def wait_async(self, wait: Wait[T], timeout: float | None = None) -> T:
-        """The same in a coroutine, whose loop goes on meanwhile."""
 
 
 def check(code: int, what: str, message: str | None = None) -> None:

@@ -11,7 +11,7 @@ from ...wire.api.describe_transactions import DescribeTransactionsRequest
 from ...wire.api.list_transactions import ListTransactionsRequest
 from .moving import TRANSACTION, CoordinatorPartition
 from .source import Source, check
-from .waiting import in_thread
+from .twins import Steps, Waiting, blocking
 
 _VERSION = 0  # of each of these requests
 
@@ -36,17 +36,16 @@ class SeenTransaction:
         """Whether it has begun, and has not ended in every partition."""
         return self.state in ("Ongoing", "PrepareCommit", "PrepareAbort")
 
-    def move_coordinator(self, to: int, *, timeout: float | None = None) -> None:
+    @Waiting
+    def move_coordinator(self, to: int, *, timeout: float | None = None) -> Steps[None]:
         """Have another broker coordinate its transactional id: one with a replica, in sync, of the
         partition of `__transaction_state` that keeps it. What is open goes on. Raises ValueError,
         RuntimeError as `PartitionView.move_leader` does."""
         __tracebackhide__ = True
-        self._kept().move_leader(to, timeout=timeout)
+        kept = yield from blocking(self._kept)
+        yield from kept._leading(to, timeout)
 
-    async def amove_coordinator(self, to: int, *, timeout: float | None = None) -> None:
-        """`move_coordinator` in a coroutine."""
-        __tracebackhide__ = True
-        await (await in_thread(self._kept)).amove_leader(to, timeout=timeout)
+    amove_coordinator = move_coordinator.in_coroutine
 
     def _kept(self) -> CoordinatorPartition:
         if self.source is None:

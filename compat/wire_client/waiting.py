@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from math import isfinite
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from ...emulator.base.event import Event
 from ...emulator.base.real_time import monotonic, sleep
@@ -54,6 +54,16 @@ class Wait(Generic[T]):
     and nothing else. The first look may take long."""
     is_to_end: bool = False
     """Whether the end of its time is what the caller hopes for."""
+
+
+class WaitSource(Protocol):
+    """Who looks, and when."""
+
+    def wait(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """Wait in the caller's thread. Raises WaitTimeout, and what looking raises."""
+
+    async def wait_async(self, wait: Wait[T], timeout: float | None = None) -> T:
+        """The same in a coroutine, whose loop goes on meanwhile."""
 
 
 class Bounds:

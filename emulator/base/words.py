@@ -17,7 +17,13 @@ def lasted(seconds: float) -> str:
 
 
 def renamed(function: FunctionType, name: str) -> FunctionType:
-    """A copy whose name is another, "Class.method"."""
+    """A copy whose name is another, "Class.method"; of one that is made from another function, made
+    `again` from a copy of that."""
+    again = getattr(function, "again", None)
+    if again is not None:
+        made: FunctionType = again(renamed(function.__wrapped__, name))
+        made.__doc__ = function.__doc__
+        return made
     copy = FunctionType(
         function.__code__,
         function.__globals__,

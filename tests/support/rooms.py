@@ -118,6 +118,7 @@ ROOMS = {
         security blocking_connection
         clients segments record members
         waiting
+        twins
         source
         reading
         moving
