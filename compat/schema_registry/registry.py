@@ -11,7 +11,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..schemas.registry import AVRO
 from . import records
@@ -22,6 +22,9 @@ from .limits import BYTES_MAX, REFERENCES_MAX
 from .records import Version, key_of
 from .store import State
 from .subjects import DEFAULT, GLOBAL, beside, is_valid, subject_of
+
+if TYPE_CHECKING:
+    from .topic import SchemasTopic
 
 _LATEST = ("latest", "-1")
 _VERSION_MAX = (1 << 31) - 1
@@ -35,20 +38,10 @@ _CONFIG_FIELDS = (
 )  # fmt: skip
 
 
-class Log(Protocol):
-    """The topic: read to its end, and written to."""
-
-    def state(self) -> State:
-        """The state of the topic's records, up to its end. Raises Refused."""
-
-    def write(self, entries: Iterable[tuple[bytes, bytes | None]]) -> None:
-        """Append records, and wait until they are stored. Raises Refused."""
-
-
 class Registry:
     """A registry over a log. One caller at a time."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: SchemasTopic) -> None:
         self._log = log
         self._parsed: OrderedDict[tuple[str, str, str], Schema] = OrderedDict()
 

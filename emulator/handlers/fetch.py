@@ -152,7 +152,7 @@ def _respond(work: FetchRun, reading: Reading) -> Slices[None]:
         answers += work.unknown  # what is unknown comes last
     response = work.response()
     tells = work.tells(reading)
-    told: Answers = []
+    reported: Answers = []
     for some in work.sliced(answers):
         if work.session is not None:
             some = work.news(work.session, some)
@@ -164,10 +164,10 @@ def _respond(work: FetchRun, reading: Reading) -> Slices[None]:
                 return
         work.add(response, some)
         if tells:
-            told += some
+            reported += some
         if work.is_much:
             yield
-    for some in work.sliced(told) if tells else ():
+    for some in work.sliced(reported) if tells else ():
         work.tell(some)
         if work.is_much:
             yield

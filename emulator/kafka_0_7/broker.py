@@ -174,7 +174,8 @@ class Kafka07:
         with tempfile.TemporaryDirectory(prefix="odradek-0.7-") as temporary:
             self._home = self._data_dir or Path(temporary)
             try:
-                server, self.host, self.port = await listen(self, connections, self.host, self.port)
+                where = self.host, self.port
+                server, self.host, self.port = await listen(self.answer, connections, *where)
                 self._register()
                 self._open_logs()
             except BaseException as error:

@@ -7,9 +7,10 @@ does not read, nothing of it is read; memory is taken only for what has arrived.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from struct import Struct
-from typing import Protocol, cast
+from typing import TypeAlias, cast
 
 from ...storage.log_0_7 import InvalidMessage
 from ...wire.errors import WireError
@@ -21,16 +22,15 @@ FRAME_BYTES_MAX = 104_857_600
 _SIZE = Struct(">i")
 
 
-class Answering(Protocol):
-    def answer(self, kind: Kind, asked: OldRequest) -> bytes | None:
-        """The answer; None for none. Raises what closes the connection."""
+Answer: TypeAlias = Callable[[Kind, OldRequest], bytes | None]
+"""Answers a request, or not (None). Raises what closes the connection."""
 
 
 class OldConnection(asyncio.Protocol):
     _transport: asyncio.Transport
 
-    def __init__(self, broker: Answering, connections: set[OldConnection]) -> None:
-        self._broker, self._connections = broker, connections
+    def __init__(self, answer: Answer, connections: set[OldConnection]) -> None:
+        self._answer_to, self._connections = answer, connections
         self._buffer = bytearray()
         self._is_paused = False
 
@@ -78,7 +78,7 @@ class OldConnection(asyncio.Protocol):
         from .broker import Unserved
 
         try:
-            answer = self._broker.answer(*decode_request(frame))
+            answer = self._answer_to(*decode_request(frame))
         except (WireError, InvalidMessage, Unserved, OSError) as error:
             self._refuse(str(error))
             return False
@@ -93,11 +93,11 @@ class OldConnection(asyncio.Protocol):
 
 
 async def listen(
-    broker: Answering, connections: set[OldConnection], host: str, port: int
+    answer: Answer, connections: set[OldConnection], host: str, port: int
 ) -> tuple[asyncio.Server, str, int]:
     """Accept connections; also where. Raises OSError."""
     sock = bound(host, port)
     name = sock.getsockname()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(partial(OldConnection, broker, connections), sock=sock)
+    server = await loop.create_server(partial(OldConnection, answer, connections), sock=sock)
     return server, str(name[0]), int(name[1])

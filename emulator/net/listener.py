@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..base.logger import log
 
 if TYPE_CHECKING:
-    from .tls import Tls
+    from .tls import ListenerTls
 
 BACKLOG = 1024
 _AT_ONCE = 32  # accepted in one round of the event loop
@@ -53,7 +53,7 @@ class Listener:
         connections: Admission,
         new_protocol: Callable[[str], asyncio.BaseProtocol],
         node_id: int,
-        tls: Tls | None = None,
+        tls: ListenerTls | None = None,
     ) -> None:
         self.node_id = node_id
         self._tls = tls

@@ -19,7 +19,7 @@ import socket
 import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..base.call import ANONYMOUS, Principal
 from ..base.logger import log
@@ -40,23 +40,9 @@ _SAY_GOODBYE_S = 1.0
 _FOR_EVER_S = 365 * 24 * 3600.0
 
 
-class Tls(Protocol):
-    def context(self) -> ssl.SSLContext:
-        """Its context, for the next client. Raises ConfigError if there is none."""
-        ...
-
-    def idle_ms(self) -> int:
-        """How long a client may say nothing; without a limit if it is negative."""
-        ...
-
-    def failed(self, address: str, reason: str) -> None:
-        """A client from this address and the broker have not agreed."""
-        ...
-
-
 async def accept_tls(
     loop: asyncio.AbstractEventLoop,
-    tls: Tls,
+    tls: ListenerTls,
     new_protocol: Callable[[], asyncio.BaseProtocol],
     client: socket.socket,
     address: str,

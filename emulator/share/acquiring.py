@@ -32,7 +32,8 @@ from typing import NamedTuple
 
 from ...wire import Error, Refused
 from ...wire.batch import BatchHeader
-from .in_flight import Batch, InFlight, Lock, RecordState
+from ..base.timers import Timer
+from .in_flight import Batch, InFlight, RecordState
 from .share_partition import RangeEvent, SharePartition, archive, at_limit
 from .state import StateBatch
 
@@ -270,7 +271,7 @@ class _Acquiring:
                     first = base
         return [*found, Acquired(first, last, 1)]
 
-    def _lock(self, first: int, last: int) -> Lock:
+    def _lock(self, first: int, last: int) -> Timer:
         return self._share.lock(self._wish.member_id, first, last)
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterator
 from enum import IntEnum
-from typing import Protocol
+
+from ..base.timers import Timer
 
 NOBODY = ""
 
@@ -29,16 +30,7 @@ class RecordState(IntEnum):
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
-class Lock(Protocol):
-    """The timer of an acquired record."""
-
-    @property
-    def when(self) -> int: ...
-
-    def cancel(self) -> None: ...
-
-
-StartLock = Callable[[str, int, int, int], Lock]
+StartLock = Callable[[str, int, int, int], Timer]
 """Starts the timer of a member's lock on these offsets, first and last, until a time (ms)."""
 
 
@@ -52,7 +44,7 @@ class InFlight:
         self.count = count
         """How often it was delivered."""
         self.member_id = member_id
-        self.lock: Lock | None = None
+        self.lock: Timer | None = None
         self.is_settling = False
         """Whether its last change counts only after the request that has made it."""
 
@@ -60,7 +52,7 @@ class InFlight:
     def is_free(self) -> bool:
         return self.state is RecordState.AVAILABLE and not self.is_settling
 
-    def acquire(self, member_id: str, lock: Lock) -> None:
+    def acquire(self, member_id: str, lock: Timer) -> None:
         self.state, self.member_id, self.lock = RecordState.ACQUIRED, member_id, lock
         self.count += 1
 

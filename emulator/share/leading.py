@@ -22,11 +22,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
+from ..base.timers import Timer
 from ..config.definition import seconds_before
 from ..config.group import GroupConfig, group_config
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
 from .acquiring import Acknowledgement, acknowledge, release
-from .in_flight import Lock
 from .share_partition import RangeEvent, SharePartition, ShareSettings, as_leader
 from .state import Change, ShareKey
 
@@ -202,7 +202,7 @@ class ShareLeader:
         is_committed = self.config(group_id).get("share.isolation.level") == "read_committed"
         return READ_COMMITTED if is_committed else READ_UNCOMMITTED
 
-    def start_timer(self, when: int, callback: Callable[[], None]) -> Lock:
+    def start_timer(self, when: int, callback: Callable[[], None]) -> Timer:
         return self._cluster.timers.at(when, callback)
 
     def soon(self, callback: Callable[[], None]) -> None:

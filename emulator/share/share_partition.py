@@ -21,8 +21,9 @@ from typing import NamedTuple, Protocol
 
 from ...wire import Error, Refused
 from ..base.logger import log
+from ..base.timers import Timer
 from ..base.words import number_of
-from .in_flight import Batch, Batches, InFlight, Lock, RecordState
+from .in_flight import Batch, Batches, InFlight, RecordState
 from .state import NO_OFFSET, Change, ShareKey, ShareState, StateBatch
 
 _STATES = frozenset(RecordState)
@@ -59,7 +60,7 @@ class Surroundings(Protocol):
 
     def settings(self, group_id: str, /) -> ShareSettings: ...
 
-    def start_timer(self, when: int, callback: Callable[[], None], /) -> Lock: ...
+    def start_timer(self, when: int, callback: Callable[[], None], /) -> Timer: ...
 
     def soon(self, callback: Callable[[], None], /) -> None:
         """Call back after the request that is being served."""
@@ -189,7 +190,7 @@ class SharePartition:
 
     # Locks
 
-    def lock(self, member_id: str, first: int, last: int) -> Lock:
+    def lock(self, member_id: str, first: int, last: int) -> Timer:
         """Start a member's lock on these offsets."""
         return self.lock_until(member_id, first, last, self.lock_end())
 
@@ -197,7 +198,7 @@ class SharePartition:
         """When a lock ends that is started now (ms)."""
         return self._around.now() + self.settings.lock_ms
 
-    def lock_until(self, member_id: str, first: int, last: int, when: int) -> Lock:
+    def lock_until(self, member_id: str, first: int, last: int, when: int) -> Timer:
         return self._around.start_timer(when, partial(self.lock_is_over, first, last))
 
     def lock_is_over(self, first: int, last: int) -> None:
