@@ -21,7 +21,7 @@ def renamed(function: FunctionType, name: str) -> FunctionType:
     `again` from a copy of that."""
     again = getattr(function, "again", None)
     if again is not None:
-        made: FunctionType = again(renamed(function.__wrapped__, name))
+        made: FunctionType = again(renamed(function.__dict__["__wrapped__"], name))
         made.__doc__ = function.__doc__
         return made
     copy = FunctionType(
