@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from ..config.configs import BrokerConfig
-    from ..config.group import GroupConfig
 
 _UNLIMITED = 2**31 - 1
 _CONFIG, _FACTOR, _FIXED = "config", "factor", "fixed in Kafka"
 
 
-ConfigsOf: TypeAlias = Callable[[str], "GroupConfig"]
+class GroupConfigs(Protocol):
+    def get(self, name: str, /) -> Any:
+        """The value in force, parsed, e.g. of `consumer.session.timeout.ms`."""
+
+
+ConfigsOf: TypeAlias = Callable[[str], GroupConfigs]
 """The configs of a group, by its id, as they are now."""
 
 

@@ -620,8 +620,8 @@ def test_records_are_not_copied_for_steps_that_do_not_see_them(
     later: list[bool] = []
     init = FetchRun.__init__
 
-    def noting(self: FetchRun, *given: Any) -> None:
-        init(self, *given)
+    def noting(self: FetchRun, *given: Any, **more: Any) -> None:
+        init(self, *given, **more)
         later.append(self.reads_later)
 
     monkeypatch.setattr(FetchRun, "__init__", noting)
