@@ -202,9 +202,7 @@ class FetchRun:
             self.refuses(partition.topic.name, partition.index)
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        epoch = asked.current_leader_epoch
-        if epoch < NO_EPOCH:
-            epoch = NO_EPOCH
+        epoch = max(asked.current_leader_epoch, NO_EPOCH)
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
         if self.is_follower:
             raise Refused(_to_a_stranger(asked))
