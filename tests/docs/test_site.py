@@ -29,3 +29,6 @@ def test_the_python_reference_has_signatures_and_docstrings() -> None:
     assert "::::{py:method} kafka.situations.not_leader(" in text
     assert "Move the clock forward" in text
     assert "host: str = '*')" in text
+    others = api_pages()["api-names.md"]
+    assert "`from odradek.storage import MemoryDisk`" in others
+    assert "::::{py:function} simulated_runs(" in others

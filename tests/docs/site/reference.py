@@ -18,6 +18,16 @@ from odradek.compat.commands import _MODULES, OTHERS, PIPELINE
 from odradek.fixtures.kafka.composed import Part
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_ELSEWHERE = {
+    "odradek.fixtures.unittest": ("KafkaTestCase", "IsolatedAsyncioKafkaTestCase"),
+    "odradek.fixtures.testcontainers": ("KafkaContainer",),
+    "odradek.fixtures.hypothesis": (
+        *("topics", "records", "batches", "schedules", "simulated_runs", "KafkaStateMachine"),
+    ),
+    "odradek.storage": ("MemoryDisk",),
+    "odradek.emulator.kafka_0_7": ("Kafka07",),
+}
+"""Public names that have a module of their own, because most tests need none of them."""
 _HEAD = """# Python: Emulator and its parts
 
 By signature and docstring. What `kafka` is in a test is an `Emulator`; its parts, such as
@@ -76,9 +86,18 @@ def api_pages() -> dict[str, str]:
                 "# Python: the other names\n",
                 "What `from odradek import ...` finds beside `Emulator`.\n",
                 *(line for name, each in classes.items() for line in _described(name, each)),
+                *_elsewhere(),
             ]
         ),
     }
+
+
+def _elsewhere() -> Iterator[str]:
+    for module, names in _ELSEWHERE.items():
+        for name in names:
+            head, *lines = _described(name, getattr(import_module(module), name))
+            yield f"{head}\n`from {module} import {name}`\n"
+            yield from lines
 
 
 def _emulator(emulator: Emulator) -> Iterator[str]:
