@@ -116,28 +116,39 @@ def _described(name: str, face: object) -> Iterator[str]:
         yield from _directive("function", f"{name}{_signature(face)}", face)
         return
     yield _prose(inspect.getdoc(kind) or "")
+    if kind is not Emulator and issubclass(kind, Emulator):
+        yield "It has all that an [Emulator](api.md) has, and:\n"
     for each in sorted(dir(kind)):
-        if each.startswith("_") or (each in dir(Exception) and issubclass(kind, Exception)):
-            continue
-        static = inspect.getattr_static(kind, each)
-        found = getattr(kind, each, static) if face is kind else getattr(kind, each)
-        if isinstance(static, property | cached_property):
-            yield from _directive("attribute", f"{name}.{each}", static)
-        elif callable(found) and not isinstance(found, type) and not _is_inherited(kind, each):
-            prefix = "async " * inspect.iscoroutinefunction(found)
-            signature = _signature(found, bound=not isinstance(static, staticmethod | classmethod))
-            yield from _directive("method", f"{name}.{each}{signature}", found, prefix)
+        if not each.startswith("_") and not _is_inherited(kind, each):
+            yield from _member(f"{name}.{each}", inspect.getattr_static(kind, each), kind)
+
+
+def _member(name: str, static: object, kind: type) -> Iterator[str]:
+    found = getattr(kind, name.rpartition(".")[2])
+    if isinstance(static, Part | cached_property):
+        doc = inspect.getdoc(static) if isinstance(static, cached_property) else ""
+        part = name.rpartition(".")[2]
+        text = f"{doc or ''}\n\nA part: [kafka.{part}](api.md#kafka{part})."
+        yield from _directive("attribute", name, text)
+    elif isinstance(static, property):
+        yield from _directive("attribute", name, static)
+    elif callable(found) and not isinstance(found, type) and inspect.getdoc(found):
+        prefix = "async " * inspect.iscoroutinefunction(found)
+        signature = _signature(found, bound=not isinstance(static, staticmethod | classmethod))
+        yield from _directive("method", f"{name}{signature}", found, prefix)
 
 
 def _is_inherited(kind: type, name: str) -> bool:
-    """From a class of Python's, as an enumeration's or a tuple's methods are."""
+    """From a class of Python's, as an enumeration's or a tuple's methods are; or from Emulator."""
     home = next((each for each in kind.__mro__ if name in vars(each)), kind)
-    return not home.__module__.startswith("odradek")
+    of_emulator = kind is not Emulator and home in Emulator.__mro__
+    return of_emulator or not home.__module__.startswith("odradek")
 
 
 def _directive(kind: str, text: str, of: object, prefix: str = "") -> Iterator[str]:
     option = ":async:\n" if prefix else ""
-    yield f"::::{{py:{kind}}} {text}\n{option}\n{_prose(inspect.getdoc(of) or '')}\n::::\n"
+    doc = of if isinstance(of, str) else inspect.getdoc(of) or ""
+    yield f"::::{{py:{kind}}} {text}\n{option}\n{_prose(doc)}\n::::\n"
 
 
 def _signature(of: object, *, bound: bool = False) -> str:
