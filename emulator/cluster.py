@@ -328,7 +328,7 @@ class _Checkpoints:
 
 
 def _timed_out(request: Request, version: int) -> Response:
-    from .control.rules.refusing import timed_out
+    from .division.refusing import timed_out
 
     return timed_out(request, version)
 

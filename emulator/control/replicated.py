@@ -31,10 +31,10 @@ from ..base.chain import Outcome, Step
 from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..division.refusing import refused, whole
 from ..handlers.registry import SERVED
 from ..partitions.acknowledging import AckWait, Unreplicated
 from .refusals import finder
-from .rules.refusing import refused, whole
 
 if TYPE_CHECKING:
     from ..cluster import Cluster

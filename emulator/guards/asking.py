@@ -7,18 +7,16 @@ each is asked for once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from copy import copy
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from ...wire import NO_ID, Error, Request, Response
+from ...wire import Error, Request, Response
 from ...wire.api import response_class
 from ..base.call import Sentinel
-from ..control.rules.answering import own_copy
-from ..control.rules.entries import Entry, sifted
-from ..control.rules.failing import Part, merge
-from ..control.rules.places import GROUP, TOPIC, TRANSACTIONAL_ID
-from ..control.rules.refusing import levels, refused, whole
+from ..division.division import Refusal, Refuse, divide, own_copy
+from ..division.entries import Entry
+from ..division.places import GROUP, TOPIC, TRANSACTIONAL_ID
+from ..division.refusing import refused, whole
 from ..security.authorizer.acl import CLUSTER_NAME, OPERATIONS, Kind, Operation
 
 if TYPE_CHECKING:
@@ -129,36 +127,29 @@ class Authorization:
     def without(
         self,
         request: Request,
-        is_denied: Callable[[Entry], bool],
-        level: int,
-        error: Error,
-        message: str | None = None,
+        refuse: Refuse | Mapping[int, Refuse],
+        before: Callable[[Any], None] | None = None,
     ) -> PartlyDenied | None:
-        """The request without the entries that are denied; the answer has this error for them, at
-        this level of it."""
-        taken, rest = sifted(request, self.version, self.topic_name, is_denied)
-        if taken is None:
-            return None
-        answer = refused(taken, self.version, frozenset({level}), error, message)
-        part = Part(request, taken, answer)
+        """The request without what is refused of it (`divide`), which is answered with its error;
+        `before` changes the answer for the rest before it has both. None if neither is there."""
+        division = divide(request, self.version, self.topic_name, refuse)
+        if division is None:
+            return None if before is None else PartlyDenied(request, before)
+        join = division.join
+        if before is None:
+            return PartlyDenied(division.rest, join)
 
         def finish(own: Any) -> None:
-            merge(own, part, self.version)
+            before(own)
+            join(own)
 
-        return PartlyDenied(rest, finish)
-
-    def emptied(self, request: Any) -> Any:
-        """The request without its topics."""
-        rest = copy(request)
-        rest.topics = []
-        return rest
+        return PartlyDenied(division.rest, finish)
 
     def own_copy(self, response: Response) -> Any:
         """A response whose parts are in no other answer."""
         return own_copy(response, self.version)
 
 
-_IDS_SINCE = 10
 ROLES = {Kind.TOPIC: TOPIC, Kind.GROUP: GROUP, Kind.TRANSACTIONAL_ID: TRANSACTIONAL_ID}
 """What an entry of a request calls a resource of a kind."""
 ERRORS = {
@@ -177,116 +168,20 @@ MESSAGES = {
 """Kafka's sentences for these errors, where an answer has one."""
 
 
-def lacking(asking: Authorization, operation: Operation, kind: Kind) -> Callable[[Entry], bool]:
-    """Whether the client may not do this to the resource that an entry names."""
-    known: dict[Any, bool] = {}
-    role = ROLES[kind]
+def lacking(
+    asking: Authorization, operation: Operation, kind: Kind, message: str | None = None
+) -> Refuse:
+    """Refuses what the client may not do to the resource that an entry names."""
+    known: dict[Any, Refusal | None] = {None: None}  # a topic id that nothing has
+    role, refusal = ROLES[kind], Refusal(ERRORS[kind], message)
 
-    def is_denied(entry: Entry) -> bool:
+    def refuse(entry: Entry) -> Refusal | None:
         name = entry.get(role)
-        if name is None:  # a topic id that nothing has
-            return False
         if name not in known:
-            known[name] = not asking.may(operation, kind, name)
+            known[name] = None if asking.may(operation, kind, name) else refusal
         return known[name]
 
-    return is_denied
-
-
-def needs_each(
-    asking: Authorization,
-    request: Request,
-    operation: Operation,
-    kind: Kind,
-    message: str | None = None,
-) -> PartlyDenied | None:
-    """The request with what the client may not do taken out of it, and refused in the smallest
-    parts of its answer."""
-    level = max(levels(type(request), asking.version))
-    is_denied = lacking(asking, operation, kind)
-    return asking.without(request, is_denied, level, ERRORS[kind], message)
-
-
-def needs_each_topic(
-    asking: Authorization, request: Any, operation: Operation, answer: Callable[..., Any]
-) -> PartlyDenied | None:
-    """The same for an API whose answer has what is refused first, in the order of the request, and
-    topics too of which no partition is named; `answer` is the class of what is answered of one."""
-    denied: dict[int, Any] = {}
-    kept = []
-    places = {_key(topic): number for number, topic in reversed([*enumerate(request.topics)])}
-    for topic in request.topics:
-        name = _name(asking, topic)
-        if name is None or asking.may(operation, Kind.TOPIC, name):
-            kept.append(topic)
-            continue
-        first = places[_key(topic)]
-        if first not in denied:
-            denied[first] = answer(name=topic.name, partitions=[])
-            if hasattr(topic, "topic_id"):
-                denied[first].topic_id = topic.topic_id
-        denied[first].partitions += _refused(topic, answer)
-    if not denied:
-        return None
-    rest = copy(request)
-    rest.topics = kept
-
-    def finish(own: Any) -> None:
-        missing = {places[_key(t)]: t for t in own.topics if any(map(_is_missing, t.partitions))}
-        others: dict[int, Any] = {}
-        for topic in own.topics:
-            place = places[_key(topic)]
-            if place not in missing and others.setdefault(place, topic) is not topic:
-                others[place].partitions += topic.partitions
-        refused = sorted({**missing, **denied}.items(), key=lambda each: each[0])
-        own.topics = [*(topic for _, topic in refused), *others.values()]
-
-    return PartlyDenied(rest if kept else None, finish)
-
-
-def _refused(topic: Any, answer: Any) -> list[Any]:
-    error = ERRORS[Kind.TOPIC]
-    return [
-        answer.Partition(partition_index=each.partition_index, error_code=error)
-        for each in topic.partitions
-    ]
-
-
-def _is_missing(partition: Any) -> bool:
-    return partition.error_code in (Error.UNKNOWN_TOPIC_OR_PARTITION, Error.UNKNOWN_TOPIC_ID)
-
-
-def _key(topic: Any) -> tuple[str, bytes]:
-    return topic.name, getattr(topic, "topic_id", NO_ID)
-
-
-def _name(asking: Authorization, topic: Any) -> str | None:
-    if asking.version >= _IDS_SINCE:  # only OffsetCommit has so many versions
-        return asking.topic_name(topic.topic_id)
-    name: str = topic.name
-    return name
-
-
-def each_once(
-    found: PartlyDenied | None, topics: str, partitions: str, index: str
-) -> PartlyDenied | None:
-    """The same for an API whose answer has each partition of a topic once, in these lists."""
-    if found is None:
-        return None
-
-    def finish(own: Any) -> None:
-        found.finish(own)
-        once(own, topics, partitions, index)
-
-    return PartlyDenied(found.request, finish)
-
-
-def once(own: Any, topics: str, partitions: str, index: str) -> Any:
-    """An answer in which each partition of a topic stands once."""
-    for topic in getattr(own, topics):
-        parts = getattr(topic, partitions)
-        setattr(topic, partitions, list({getattr(p, index): p for p in parts}.values()))
-    return own
+    return refuse
 
 
 def needs_cluster(

@@ -17,7 +17,6 @@ from ...wire.api.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
 )
-from ..control.rules.refusing import levels
 from ..security.authorizer.acl import Kind, Operation
 from .asking import (
     ERRORS,
@@ -138,18 +137,4 @@ def find_coordinator(asking: Authorization, request: FindCoordinatorRequest) -> 
     if asking.version < _MANY_SINCE:
         key, message = request.key, MESSAGES[kind]
         return needs_one(asking, request, Operation.DESCRIBE, kind, key, message)
-    is_denied = lacking(asking, Operation.DESCRIBE, kind)
-    level = max(levels(FindCoordinatorRequest, asking.version))
-    found = asking.without(request, is_denied, level, ERRORS[kind])
-    if found is None:
-        return None
-    keys = request.coordinator_keys
-    places: dict[str, list[int]] = {}
-    for number, key in enumerate(keys):
-        places.setdefault(key, []).append(number)
-
-    def finish(own: Any) -> None:
-        found.finish(own)
-        own.coordinators.sort(key=lambda each: places[each.key].pop())
-
-    return PartlyDenied(found.request, finish)
+    return asking.without(request, lacking(asking, Operation.DESCRIBE, kind))

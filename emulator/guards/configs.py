@@ -12,13 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...wire import Error
-from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from ...wire.api.describe_configs import DescribeConfigsRequest, DescribeConfigsResponse
-from ...wire.api.incremental_alter_configs import (
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-)
+from ...wire.api.alter_configs import AlterConfigsRequest
+from ...wire.api.describe_configs import DescribeConfigsRequest
+from ...wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from ..config.loggers import SET
+from ..division.division import ITEM, Refusal, Refuse
+from ..division.entries import Entry
 from ..handlers.alter_configs import alteration_of
 from ..metadata.config_changes import LOGGER_RESOURCE, Change, Wanted
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
@@ -37,33 +36,13 @@ _KINDS = {
 
 @guards(DescribeConfigsRequest)
 def describe_configs(asking: Authorization, request: DescribeConfigsRequest) -> Verdict:
-    """What may not be seen comes last."""
     if any(each.resource_type not in _KINDS for each in request.resources):
         return None  # the handler refuses all of it
-    resources = request.resources
-    kept, answers = _judged(asking, resources, Operation.DESCRIBE_CONFIGS, lambda each: False)
-    if not answers:
-        return None
-    made = [
-        DescribeConfigsResponse.Result(
-            error_code=ERRORS[kind],
-            error_message=MESSAGES[kind],
-            resource_type=resource.resource_type,
-            resource_name=resource.resource_name,
-            configs=[],
-        )
-        for resource, kind in answers
-    ]
-    narrowed = DescribeConfigsRequest(
-        resources=kept,
-        include_synonyms=request.include_synonyms,
-        include_documentation=request.include_documentation,
-    )
+    return asking.without(request, _lacking(asking, Operation.DESCRIBE_CONFIGS, _never))
 
-    def finish(own: Any) -> None:
-        own.results += made
 
-    return PartlyDenied(narrowed if kept else None, finish)
+def _never(resource: Any) -> bool:
+    return False
 
 
 @guards(AlterConfigsRequest)
@@ -77,11 +56,7 @@ def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdic
         wanted = Wanted(each.resource_type, each.resource_name, changes)
         return alteration.is_refused_at_once(wanted)
 
-    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS, is_bad)
-    if not answers:
-        return None
-    narrowed = AlterConfigsRequest(resources=kept, validate_only=request.validate_only)
-    return _in_order(request, narrowed, answers, AlterConfigsResponse.Resource)
+    return _altered(asking, request, is_bad)
 
 
 @guards(IncrementalAlterConfigsRequest)
@@ -97,56 +72,48 @@ def incremental_alter_configs(
         wanted = Wanted(each.resource_type, each.resource_name, changes)
         return alteration.is_refused_at_once(wanted)
 
-    kept, answers = _judged(asking, request.resources, Operation.ALTER_CONFIGS, is_bad)
-    if not answers:
-        return None
-    narrowed = IncrementalAlterConfigsRequest(resources=kept, validate_only=request.validate_only)
-    return _in_order(request, narrowed, answers, IncrementalAlterConfigsResponse.Resource)
+    return _altered(asking, request, is_bad)
 
 
-def _judged(
-    asking: Authorization, resources: list[Any], operation: Operation, is_bad: Callable[[Any], bool]
-) -> tuple[list[Any], list[tuple[Any, Kind]]]:
-    """Resources that go on, among them those that are refused for something else; and those that
-    are refused, with what they belong to."""
-    times = Counter((each.resource_type, each.resource_name) for each in resources)
+def _altered(
+    asking: Authorization, request: Any, is_bad: Callable[[Any], bool]
+) -> PartlyDenied | None:
+    times = Counter((each.resource_type, each.resource_name) for each in request.resources)
+
     has_kraft = asking.cluster.release.has_kraft  # else what is named twice is done once
-    kept: list[Any] = []
-    refused: list[tuple[Any, Kind]] = []
-    for each in resources:
-        kind = _KINDS.get(each.resource_type)
+
+    def is_refused_anyway(each: Any) -> bool:
         is_twice = times[each.resource_type, each.resource_name] > 1 and has_kraft
-        if kind is None or (is_twice and operation is Operation.ALTER_CONFIGS) or is_bad(each):
-            kept.append(each)
-            continue
-        name = CLUSTER_NAME if kind is Kind.CLUSTER else each.resource_name
-        if asking.may(operation, kind, name):
-            kept.append(each)
-        else:
-            refused.append((each, kind))
-    return kept, refused
+        return is_twice or is_bad(each)
 
-
-def _in_order(
-    request: Any, narrowed: Any, answers: list[tuple[Any, Kind]], answer: Any
-) -> PartlyDenied:
-    """The answer has the resources in the order of the request."""
-    refused = {id(each): _refused(answer, each, kind) for each, kind in answers}
+    found = asking.without(request, _lacking(asking, Operation.ALTER_CONFIGS, is_refused_anyway))
+    if found is None:
+        return None
 
     def finish(own: Any) -> None:
+        found.finish(own)
         if any(each.error_code == Error.UNKNOWN_SERVER_ERROR for each in own.responses):
-            for each in refused.values():  # an operation that there is not fails all of them
+            for each in own.responses:  # an operation that there is not fails all of them
                 each.error_code, each.error_message = Error.UNKNOWN_SERVER_ERROR, None
-        rest = iter(own.responses)
-        own.responses = [refused.get(id(each)) or next(rest) for each in request.resources]
 
-    return PartlyDenied(narrowed if narrowed.resources else None, finish)
+    return PartlyDenied(found.request, finish)
 
 
-def _refused(answer: Any, resource: Any, kind: Kind) -> Any:
-    return answer(
-        error_code=ERRORS[kind],
-        error_message=None if resource.resource_type == LOGGER_RESOURCE else MESSAGES[kind],
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )
+def _lacking(
+    asking: Authorization, operation: Operation, is_refused_anyway: Callable[[Any], bool]
+) -> Refuse:
+    """Refuses resources that the client may not do this to, with the error of what they belong to;
+    not those that are refused for something else."""
+
+    def refuse(entry: Entry) -> Refusal | None:
+        each = entry[ITEM]
+        kind = _KINDS.get(each.resource_type)
+        if kind is None or is_refused_anyway(each):
+            return None
+        name = CLUSTER_NAME if kind is Kind.CLUSTER else each.resource_name
+        if asking.may(operation, kind, name):
+            return None
+        is_silent = operation is Operation.ALTER_CONFIGS and each.resource_type == LOGGER_RESOURCE
+        return Refusal(ERRORS[kind], None if is_silent else MESSAGES[kind])
+
+    return refuse

@@ -1,13 +1,8 @@
-"""What the APIs of groups and their offsets need (semantics M13), beyond the rows of table.py. "All
-topics" leaves out what may not be seen.
-
-A group's own error (a member that is unknown, say) stands alone: then nothing is said of topics.
-"""
+"""What the APIs of groups and their offsets need (semantics M13), beyond the rows of table.py."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 from typing import Any
 
 from ...wire import Error
@@ -15,20 +10,18 @@ from ...wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from ...wire.api.delete_groups import DeleteGroupsRequest
 from ...wire.api.describe_groups import DescribeGroupsRequest
 from ...wire.api.list_groups import ListGroupsRequest
-from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
-from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
+from ...wire.api.offset_fetch import OffsetFetchRequest
 from ...wire.api.share_group_describe import ShareGroupDescribeRequest
 from ...wire.api.streams_group_describe import StreamsGroupDescribeRequest
 from ...wire.api.sync_group import SyncGroupRequest
+from ..division.division import smallest
 from ..security.authorizer.acl import Kind, Operation
 from .asking import (
     BITS_UNKNOWN,
-    ERRORS,
     Authorization,
     PartlyDenied,
     Verdict,
-    needs_each,
-    needs_each_topic,
+    lacking,
     needs_one,
 )
 from .guard import guards
@@ -52,48 +45,18 @@ def sync_group(asking: Authorization, request: SyncGroupRequest) -> Verdict:
 _PROTOCOL_SINCE = 5
 
 
-@guards(OffsetDeleteRequest)
-def offset_delete(asking: Authorization, request: OffsetDeleteRequest) -> Verdict:
-    refusal = needs_one(asking, request, Operation.DELETE, Kind.GROUP, request.group_id)
-    if refusal is not None:
-        return refusal
-    found = needs_each_topic(asking, request, Operation.READ, OffsetDeleteResponse.Topic)
-    if found is not None and found.request is None:  # the group is asked all the same
-        nothing = OffsetDeleteRequest(group_id=request.group_id, topics=[])
-        return PartlyDenied(nothing, _unless_failed(found))
-    return found and PartlyDenied(found.request, _unless_failed(found))
-
-
-def _unless_failed(found: PartlyDenied) -> Any:
-    """What was taken out stands in an answer without an error of its own."""
-
-    def finish(own: Any) -> None:
-        if not own.error_code:
-            found.finish(own)
-
-    return finish
-
-
 @guards(DeleteGroupsRequest)
 def delete_groups(asking: Authorization, request: DeleteGroupsRequest) -> Verdict:
     request = DeleteGroupsRequest(groups_names=[*dict.fromkeys(request.groups_names)])
-    return needs_each(asking, request, Operation.DELETE, Kind.GROUP)
+    return asking.without(request, lacking(asking, Operation.DELETE, Kind.GROUP))
 
 
 @guards(DescribeGroupsRequest)
 def describe_groups(asking: Authorization, request: DescribeGroupsRequest) -> Verdict:
-    """Groups that may not be described come first."""
-    groups = dict.fromkeys(request.groups)
-    allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, groups)
-    has_bits = request.include_authorized_operations and asking.version >= _GROUP_BITS_SINCE
-    if len(allowed) == len(groups) and not has_bits:
-        return None
-    refused: Any = _of_groups(asking, request, [g for g in request.groups if g not in allowed])
-    rest = DescribeGroupsRequest(
-        groups=[g for g in request.groups if g in allowed],
-        include_authorized_operations=request.include_authorized_operations,
-    )
-    return PartlyDenied(rest, _described(asking, refused, has_bits=has_bits))
+    lacks = lacking(asking, Operation.DESCRIBE, Kind.GROUP)
+    if not request.include_authorized_operations or asking.version < _GROUP_BITS_SINCE:
+        return asking.without(request, lacks)
+    return asking.without(request, lacks, lambda own: _add_bits(asking, own))
 
 
 @guards(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
@@ -112,19 +75,10 @@ def _described_groups(
     topics_of: Callable[[Any], set[str]],
     secret: str,
     own_field: str = "",
-) -> PartlyDenied:
+) -> Verdict:
     """What becomes of a request that describes groups: of groups with topics that may not be
     described nothing is told but the sentence `secret`. `own_field`: a text that only groups of
     this type have."""
-    asked: Any = type(request)
-    groups, has_bits = request.group_ids, request.include_authorized_operations
-    allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, groups)
-    denied = asked(group_ids=[g for g in groups if g not in allowed])
-    refused: Any = asking.refuse(denied, ERRORS[Kind.GROUP])
-    rest = asked(
-        group_ids=[g for g in groups if g in allowed], include_authorized_operations=has_bits
-    )
-    described = _described(asking, refused, has_bits=has_bits)
 
     def shown(group: Any) -> Any:
         names = topics_of(group)
@@ -142,25 +96,18 @@ def _described_groups(
             **({own_field: ""} if own_field else {"topology": None}),
         )
 
-    def finish(own: Any) -> None:
+    def hide(own: Any) -> None:
         own.groups = [shown(group) for group in own.groups]
-        described(own)
+        if request.include_authorized_operations:
+            _add_bits(asking, own)
 
-    return PartlyDenied(rest, finish)
-
-
-def _of_groups(asking: Authorization, request: DescribeGroupsRequest, groups: list[str]) -> Any:
-    return asking.refuse(DescribeGroupsRequest(groups=groups), ERRORS[Kind.GROUP])
+    return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.GROUP), hide)
 
 
-def _described(asking: Authorization, refused: Any, *, has_bits: bool) -> Any:
-    def finish(own: Any) -> None:
-        for group in own.groups:
-            if has_bits and not group.error_code:
-                group.authorized_operations = asking.bits(Kind.GROUP, group.group_id)
-        own.groups = [*refused.groups, *own.groups]
-
-    return finish
+def _add_bits(asking: Authorization, own: Any) -> None:
+    for group in own.groups:
+        if not group.error_code:
+            group.authorized_operations = asking.bits(Kind.GROUP, group.group_id)
 
 
 def _topics_of_members(group: Any) -> set[str]:
@@ -209,113 +156,34 @@ def _topics_of_topology(group: Any) -> set[str]:
 
 
 _GROUPS_SINCE, _IDS_SINCE = 8, 10
-_ANSWER = OffsetFetchResponse
 
 
 @guards(OffsetFetchRequest)
 def offset_fetch(asking: Authorization, request: OffsetFetchRequest) -> Verdict:
-    if asking.version >= _GROUPS_SINCE:
-        return _offsets_of_groups(asking, request)
-    refusal = needs_one(asking, request, Operation.DESCRIBE, Kind.GROUP, request.group_id)
-    if refusal is not None:
-        return refusal
-    allowed, denied = _split(asking, request.topics)
-    narrowed = OffsetFetchRequest(
-        group_id=request.group_id, topics=allowed, require_stable=request.require_stable
-    )
+    """ "All topics" leaves out what may not be described."""
+    lacks = lacking(asking, Operation.DESCRIBE, Kind.TOPIC)
+    if asking.version < _GROUPS_SINCE:
+        refusal = needs_one(asking, request, Operation.DESCRIBE, Kind.GROUP, request.group_id)
+        if refusal is not None or request.topics is not None:
+            return refusal or asking.without(request, lacks)
+        return PartlyDenied(request, lambda own: _hide(asking, own))
+    of_all = {group.group_id for group in request.groups if group.topics is None}
 
-    def finish(own: Any) -> None:
-        if not own.error_code:
-            _finish(asking, own, denied, _ANSWER.Topic)
+    def hide(own: Any) -> None:
+        for group in own.groups:
+            if group.group_id in of_all:
+                _hide(asking, group)
 
-    return PartlyDenied(narrowed, finish)
-
-
-def _offsets_of_groups(asking: Authorization, request: OffsetFetchRequest) -> Verdict:
-    """The answer has the groups in their order."""
-    refused: dict[int, Any] = {}
-    denied: list[list[Any] | None] = []
-    rest = []
-    for number, group in enumerate(request.groups):
-        if not asking.may(Operation.DESCRIBE, Kind.GROUP, group.group_id):
-            refused[number] = _ANSWER.Group(
-                group_id=group.group_id, topics=[], error_code=ERRORS[Kind.GROUP]
-            )
-            continue
-        topics, without = _split(asking, group.topics)
-        denied.append(without)
-        rest.append(
-            OffsetFetchRequest.Group(
-                group_id=group.group_id,
-                member_id=group.member_id,
-                member_epoch=group.member_epoch,
-                topics=topics,
-            )
-        )
-
-    def finish(own: Any) -> None:
-        for answer, without in zip(own.groups, denied, strict=True):
-            if not answer.error_code:
-                _finish(asking, answer, without, _ANSWER.Group.Topic)
-        for number, answer in refused.items():
-            own.groups.insert(number, answer)
-
-    narrowed = OffsetFetchRequest(groups=rest, require_stable=request.require_stable)
-    return PartlyDenied(narrowed if rest else None, finish)
+    of_groups = lacking(asking, Operation.DESCRIBE, Kind.GROUP)
+    refuses = {1: of_groups, smallest(request, asking.version): lacks}
+    return asking.without(request, refuses, hide if of_all else None)
 
 
-def _name(asking: Authorization, topic: Any) -> str | None:
-    """The name of a topic; None for an id that nothing has."""
-    if asking.version >= _IDS_SINCE:
-        return asking.topic_name(topic.topic_id)
-    name: str = topic.name
-    return name
-
-
-def _split(asking: Authorization, topics: list[Any] | None) -> tuple[Any, list[Any] | None]:
-    """Topics that go on, and those whose answer has an error, in their order: they may not be
-    described, or their id is not known. None for all of them."""
-    if topics is None:
-        return None, None
-    allowed: list[Any] = []
-    odd: list[Any] = []
-    for topic in topics:
-        name = _name(asking, topic)
-        may = name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name)
-        if may:
-            allowed.append(topic)
-        if not may or name is None:
-            odd.append((topic, may))
-    return allowed, odd
-
-
-def _finish(asking: Authorization, answer: Any, odd: list[Any] | None, topic: Any) -> None:
-    if odd is None:
-        answer.topics = [each for each in answer.topics if _is_shown(asking, each)]
-        return
-    if all(may for _, may in odd):
-        return
-    unknown = iter([each for each in answer.topics if _name(asking, each) is None])
-    answer.topics = [each for each in answer.topics if _name(asking, each) is not None]
-    for each, may in odd:
-        if may:
-            answer.topics += islice(unknown, 1)
-            continue
-        partitions = [
-            topic.Partition(
-                partition_index=index,
-                committed_offset=-1,
-                metadata="",
-                error_code=Error.TOPIC_AUTHORIZATION_FAILED,
-            )
-            for index in each.partition_indexes
-        ]
-        made = topic(name=each.name, partitions=partitions)
-        if asking.version >= _IDS_SINCE:
-            made.topic_id = each.topic_id
-        answer.topics.append(made)
+def _hide(asking: Authorization, answer: Any) -> None:
+    answer.topics = [each for each in answer.topics if _is_shown(asking, each)]
 
 
 def _is_shown(asking: Authorization, topic: Any) -> bool:
-    name = _name(asking, topic)
+    by_id = asking.version >= _IDS_SINCE
+    name = asking.topic_name(topic.topic_id) if by_id else topic.name
     return name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)

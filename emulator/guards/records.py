@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...wire import Request
-from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
+from ...wire.api.describe_producers import DescribeProducersRequest
 from ...wire.api.fetch import FetchRequest
-from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
-from ...wire.api.offset_for_leader_epoch import (
-    OffsetForLeaderEpochRequest,
-    OffsetForLeaderEpochResponse,
-)
-from ...wire.api.produce import ProduceRequest
+from ...wire.api.list_offsets import ListOffsetsRequest
+from ...wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from ...wire.api.produce import ProduceRequest, ProduceResponse
 from ..base.call import NO_REPLY
+from ..division.division import Refusal, once
+from ..division.entries import Entry
+from ..division.places import TOPIC, answered
 from ..metadata.topic_rules import name_problem
 from ..partitions.produced import Produced
 from ..security.authorizer.acl import Kind, Operation
-from .asking import (
-    ERRORS,
-    MESSAGES,
-    Authorization,
-    PartlyDenied,
-    Verdict,
-    each_once,
-    needs_each,
-    once,
-)
+from .asking import ERRORS, MESSAGES, Authorization, Verdict, lacking
 from .guard import guards
 
 _BATCHES_SINCE = 3
@@ -49,9 +39,11 @@ def produce(asking: Authorization, request: ProduceRequest) -> Verdict:
                 asking.call.close()
                 return NO_REPLY
             refusal: Any = asking.refuse(request, ERRORS[kind])
-            return once(refusal, "responses", "partition_responses", "index")  # type: ignore[no-any-return]
-    found = needs_each(asking, request, Operation.WRITE, Kind.TOPIC)
-    return each_once(found, "responses", "partition_responses", "index")
+            (_, place), *_ = answered(ProduceResponse, asking.version).lists
+            for topic in refusal.responses:
+                once(topic, place)
+            return refusal  # type: ignore[no-any-return]
+    return asking.without(request, lacking(asking, Operation.WRITE, Kind.TOPIC))
 
 
 def _first_odd(asking: Authorization, request: ProduceRequest) -> Produced | None:
@@ -94,46 +86,11 @@ def fetch(asking: Authorization, request: FetchRequest) -> Verdict:
 
 @guards(ListOffsetsRequest)
 def list_offsets(asking: Authorization, request: ListOffsetsRequest) -> Verdict:
-    """What may not be seen comes last, as it was asked for."""
-    allowed, denied = _split(asking, request.topics, [topic.name for topic in request.topics])
-    if not denied or (allowed and request.isolation_level not in _ISOLATION_LEVELS):
+    found = asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TOPIC))
+    is_left = found is not None and found.request is not None
+    if is_left and request.isolation_level not in _ISOLATION_LEVELS:
         return None  # nobody knows that level: the handler refuses all of it
-    topic = ListOffsetsResponse.Topic
-    answers = [
-        topic(
-            name=asked.name,
-            partitions=[
-                topic.Partition(
-                    partition_index=each.partition_index, error_code=ERRORS[Kind.TOPIC], offset=-1
-                )
-                for each in asked.partitions
-            ],
-        )
-        for asked in denied
-    ]
-    narrowed = ListOffsetsRequest(
-        replica_id=request.replica_id,
-        isolation_level=request.isolation_level,
-        topics=allowed,
-        timeout_ms=request.timeout_ms,
-    )
-    return _with(narrowed if allowed else None, answers)
-
-
-def _split(
-    asking: Authorization, topics: list[Any], names: list[str]
-) -> tuple[list[Any], list[Any]]:
-    """Topics that may be described, and those that may not."""
-    seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
-    both = list(zip(topics, names, strict=True))
-    return [t for t, name in both if name in seen], [t for t, name in both if name not in seen]
-
-
-def _with(narrowed: Request | None, answers: list[Any]) -> PartlyDenied:
-    def finish(own: Any) -> None:
-        own.topics += answers
-
-    return PartlyDenied(narrowed, finish)
+    return found
 
 
 @guards(OffsetForLeaderEpochRequest)
@@ -141,52 +98,15 @@ def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpoch
     """Brokers may ask about any topic."""
     if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_told=False):
         return None
-    allowed, denied = _split(asking, request.topics, [topic.topic for topic in request.topics])
-    if not denied:
-        return None
-    topic = OffsetForLeaderEpochResponse.Topic
-    answers = [
-        topic(
-            topic=asked.topic,
-            partitions=[
-                topic.Partition(
-                    partition=each.partition, error_code=ERRORS[Kind.TOPIC], end_offset=-1
-                )
-                for each in asked.partitions
-            ],
-        )
-        for asked in denied
-    ]
-    narrowed = OffsetForLeaderEpochRequest(replica_id=request.replica_id, topics=allowed)
-    return _with(narrowed if allowed else None, answers)
+    return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TOPIC))
 
 
 @guards(DescribeProducersRequest)
 def describe_producers(asking: Authorization, request: DescribeProducersRequest) -> Verdict:
-    """A name that no topic can have is told first. The answer has the topics in their order."""
-    response = DescribeProducersResponse.Topic
-    allowed: list[Any] = []
-    refused: dict[int, Any] = {}
-    for number, topic in enumerate(request.topics):
-        name = topic.name
-        if name_problem(name) is not None or asking.may(Operation.READ, Kind.TOPIC, name):
-            allowed.append(topic)
-            continue
-        partitions = [
-            response.Partition(
-                partition_index=index,
-                error_code=ERRORS[Kind.TOPIC],
-                error_message=MESSAGES[Kind.TOPIC],
-                active_producers=[],
-            )
-            for index in topic.partition_indexes
-        ]
-        refused[number] = response(name=name, partitions=partitions)
-    if not refused:
-        return None
+    """A name that no topic can have is told first."""
+    lacks = lacking(asking, Operation.READ, Kind.TOPIC, MESSAGES[Kind.TOPIC])
 
-    def finish(own: Any) -> None:
-        rest = iter(own.topics)
-        own.topics = [refused.get(n) or next(rest) for n in range(len(request.topics))]
+    def refuse(entry: Entry) -> Refusal | None:
+        return None if name_problem(entry[TOPIC]) is not None else lacks(entry)
 
-    return PartlyDenied(DescribeProducersRequest(topics=allowed) if allowed else None, finish)
+    return asking.without(request, refuse)

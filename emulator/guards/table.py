@@ -29,13 +29,14 @@ from ...wire.api.initialize_share_group_state import InitializeShareGroupStateRe
 from ...wire.api.join_group import JoinGroupRequest
 from ...wire.api.leave_group import LeaveGroupRequest
 from ...wire.api.list_config_resources import ListConfigResourcesRequest
-from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from ...wire.api.offset_commit import OffsetCommitRequest
+from ...wire.api.offset_delete import OffsetDeleteRequest
 from ...wire.api.read_share_group_state import ReadShareGroupStateRequest
 from ...wire.api.read_share_group_state_summary import ReadShareGroupStateSummaryRequest
 from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
 from ...wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
-from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ...wire.api.unregister_broker import UnregisterBrokerRequest
 from ...wire.api.update_features import UpdateFeaturesRequest
 from ...wire.api.write_share_group_state import WriteShareGroupStateRequest
@@ -48,10 +49,8 @@ from .asking import (
     MESSAGES,
     Authorization,
     Verdict,
-    each_once,
+    lacking,
     needs_cluster,
-    needs_each,
-    needs_each_topic,
     needs_one,
     permission,
 )
@@ -83,16 +82,10 @@ def cluster(
     return need
 
 
-def each_topic(operation: Operation, answer: Callable[..., Any]) -> Need:
-    """An operation on each topic; what is refused comes first, as this part of the answer."""
-    return lambda asking, request: needs_each_topic(asking, request, operation, answer)
-
-
-def each(operation: Operation, kind: Kind, topics: str, partitions: str, index: str) -> Need:
-    """An operation on each resource; the answer has each partition once, in these lists."""
-    return lambda asking, request: each_once(
-        needs_each(asking, request, operation, kind), topics, partitions, index
-    )
+def each(operation: Operation, kind: Kind) -> Need:
+    """An operation on each resource; what lacks it is taken out, and refused in its part of the
+    answer."""
+    return lambda asking, request: asking.without(request, lacking(asking, operation, kind))
 
 
 def all_topics(
@@ -177,7 +170,11 @@ TABLE: dict[type[Request], tuple[Need, ...]] = {
     JoinGroupRequest: (_MEMBER,),
     HeartbeatRequest: (_MEMBER,),
     LeaveGroupRequest: (_MEMBER,),
-    OffsetCommitRequest: (_MEMBER, each_topic(Operation.READ, OffsetCommitResponse.Topic)),
+    OffsetCommitRequest: (_MEMBER, each(Operation.READ, Kind.TOPIC)),
+    OffsetDeleteRequest: (
+        one(Operation.DELETE, Kind.GROUP, "group_id"),
+        each(Operation.READ, Kind.TOPIC),
+    ),
     ConsumerGroupHeartbeatRequest: (_MEMBER, all_topics(Operation.DESCRIBE, _subscribed)),
     ShareGroupHeartbeatRequest: (
         _MEMBER,
@@ -197,13 +194,8 @@ TABLE: dict[type[Request], tuple[Need, ...]] = {
     # Producers
     AddOffsetsToTxnRequest: (_PRODUCER, _MEMBER),
     EndTxnRequest: (_PRODUCER,),
-    TxnOffsetCommitRequest: (
-        *(_PRODUCER, _MEMBER),
-        each_topic(Operation.READ, TxnOffsetCommitResponse.Topic),
-    ),
-    DeleteRecordsRequest: (
-        each(Operation.DELETE, Kind.TOPIC, "topics", "partitions", "partition_index"),
-    ),
+    TxnOffsetCommitRequest: (_PRODUCER, _MEMBER, each(Operation.READ, Kind.TOPIC)),
+    DeleteRecordsRequest: (each(Operation.DELETE, Kind.TOPIC),),
 }
 
 

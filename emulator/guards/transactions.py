@@ -16,6 +16,7 @@ from .asking import (
     Authorization,
     PartlyDenied,
     Verdict,
+    lacking,
     needs_cluster,
     needs_one,
 )
@@ -70,25 +71,14 @@ def _is_there(asking: Authorization, name: str, index: int) -> bool:
 @guards(DescribeTransactionsRequest)
 def describe_transactions(asking: Authorization, request: DescribeTransactionsRequest) -> Verdict:
     """Of a transaction only the topics are shown that may be described."""
-    allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, request.transactional_ids)
-    asked = [x for x in request.transactional_ids if x in allowed]
-    error = ERRORS[Kind.TRANSACTIONAL_ID]
 
-    def finish(own: Any) -> None:
+    def hide(own: Any) -> None:
         for state in own.transaction_states:
             names = [topic.topic for topic in state.topics]
             shown = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names)
             state.topics = [topic for topic in state.topics if topic.topic in shown]
-        refused: Any = asking.refuse(request, error)
-        found = iter(own.transaction_states)
-        own.transaction_states = [
-            next(found) if each.transactional_id in allowed else each
-            for each in refused.transaction_states
-        ]
 
-    return PartlyDenied(
-        DescribeTransactionsRequest(transactional_ids=asked) if asked else None, finish
-    )
+    return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TRANSACTIONAL_ID), hide)
 
 
 @guards(ListTransactionsRequest)

@@ -121,7 +121,7 @@ class _Broker:
         return api_versions(self._connection.cluster, call, request)
 
     def refusal(self, header: RequestHeader, body: Buffer, error: Error, message: str) -> Response:
-        from ..control.rules.refusing import refused, whole
+        from ..division.refusing import refused, whole
 
         kind, version = SERVED[header.api_key].request, header.api_version
         request, _ = read_message(kind, body, version)

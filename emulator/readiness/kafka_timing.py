@@ -27,9 +27,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from ...wire import NO_ID, Error, Refused, Request, Response
+from ...wire import Error, Refused, Request, Response
 from ...wire.api.create_partitions import CreatePartitionsRequest
 from ...wire.api.create_topics import CreateTopicsRequest
 from ...wire.api.delete_topics import DeleteTopicsRequest
@@ -38,20 +38,18 @@ from ...wire.api.find_coordinator import FindCoordinatorRequest
 from ...wire.api.heartbeat import HeartbeatRequest
 from ...wire.api.produce import ProduceRequest
 from ..base.call import NO_REPLY, PARKED, Call
-from ..base.chain import Outcome, Step
+from ..base.chain import Onward, Outcome, Step
 from ..base.real_time import real_ms
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..division.division import Division, own_copy
 from . import figures
 from .figures import Figures, drawn, led_after
 from .refusing import (
     Describing,
-    Withheld,
-    answer_for,
     coordinator_of,
     hide,
     not_found,
-    put_back,
-    refused,
+    not_ready,
     searched,
     withhold,
 )
@@ -89,7 +87,6 @@ class KafkaTiming(Step):
         self._cluster = cluster
         self._random = Random(seed)
         self._topics: dict[str, ReadinessSteps] = {}
-        self._names: dict[bytes, str] = {}
         self._coordinators: dict[str, ReadinessSteps] = {}
         self._restarted = [name for name in _COORDINATORS if cluster.topics.get(name) is not None]
         self._committed_at: float = 0
@@ -97,7 +94,7 @@ class KafkaTiming(Step):
         """The broker takes in one change after the other, and makes its logs meanwhile."""
         self._end_ms: float = 0
         """How long the answer takes by which the last end of a transaction was decided."""
-        self._withheld: dict[Call, Withheld] = {}
+        self._withheld: dict[Call, Division] = {}
         self._is_following = False
         cluster.metadata.subscribe(self._follow)
         self._is_following = True
@@ -119,7 +116,6 @@ class KafkaTiming(Step):
         if delta.created or delta.removed or delta.partitions:
             self._committed_at = now + self._drawn(figures.COMMITTED)
         for topic in delta.removed.values():
-            self._names.pop(topic.topic_id, None)
             self._topics.pop(topic.name, None)
             self._coordinators.pop(topic.name, None)
         for topic in delta.created.values():
@@ -131,7 +127,6 @@ class KafkaTiming(Step):
             known = max(known, now + self._drawn(figures.COORDINATOR_KNOWN))
             self._coordinators[topic.name] = self._elected(known)
         led = self._busy_until = known + self._drawn(led_after(len(topic.partitions)))
-        self._names[topic.topic_id] = topic.name
         self._topics[topic.name] = ReadinessSteps(
             (known, Error.UNKNOWN_TOPIC_OR_PARTITION), (led, Error.NOT_LEADER_OR_FOLLOWER)
         )
@@ -147,19 +142,19 @@ class KafkaTiming(Step):
 
     # Requests
 
-    def before(self, call: Call, request: Request) -> Outcome:
+    def before(self, call: Call, request: Request) -> Onward:
         while self._restarted:
             self._coordinators[self._restarted.pop()] = self._elected(self._now())
         coordinator = coordinator_of(request, call.version)
         if coordinator:
             return self._refusal(call, request, coordinator)
-        if self._topics:
-            outcome = self._withhold(call, request)
-            if outcome is not None:
-                return outcome
-        if isinstance(request, ProduceRequest) and call.version >= _ADDS_PARTITIONS_SINCE:
-            return self._wait_for_end(call, request, figures.RETRIES_MS)
-        return None
+        onward = self._withhold(call, request) if self._topics else None
+        if onward is not None and not isinstance(onward, Request):
+            return onward
+        rest = onward or request
+        if isinstance(rest, ProduceRequest) and call.version >= _ADDS_PARTITIONS_SINCE:
+            return self._wait_for_end(call, rest, figures.RETRIES_MS) or onward
+        return onward
 
     def _refusal(self, call: Call, request: Request, coordinator: str) -> Outcome:
         error = self._coordinator_error(coordinator)
@@ -168,19 +163,20 @@ class KafkaTiming(Step):
         is_answered = isinstance(request, HeartbeatRequest)
         if not error or (is_answered and error is Error.COORDINATOR_LOAD_IN_PROGRESS):
             return None
-        return refused(request, call.version, error)
+        return not_ready(request, call.version, error)
 
-    def _withhold(self, call: Call, request: Request) -> Outcome:
-        withheld = withhold(request, self._topic_error)
-        if not withheld.answers:
+    def _withhold(self, call: Call, request: Request) -> Onward:
+        """Take out the topics that are not served yet."""
+        division = withhold(request, call.version, self._topic_name, self._topic_error)
+        if division is None:
             return None
         if isinstance(request, ProduceRequest) and not request.acks:
             call.close()  # there is no answer that could say so
             return NO_REPLY
-        if withheld.is_all:
-            return answer_for(request, withheld)
-        self._withheld[call] = withheld
-        return None
+        if division.rest is None:
+            return division.answer()  # type: ignore[no-any-return]
+        self._withheld[call] = division
+        return division.rest
 
     def _wait_for_end(self, call: Call, request: ProduceRequest, left_ms: int) -> Outcome:
         if left_ms <= 0 or not self._is_ending(request.transactional_id):
@@ -189,7 +185,7 @@ class KafkaTiming(Step):
 
         def again() -> None:
             if self._wait_for_end(call, request, left_ms) is None:
-                call.go_on()
+                call.go_on(request)
 
         self._after(figures.RETRY_MS, again)
         return PARKED
@@ -208,10 +204,11 @@ class KafkaTiming(Step):
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
         withheld = self._withheld.pop(call, None)
-        if withheld is not None:
-            put_back(response, withheld)
         if response is None or not call.is_open:
             return None
+        if withheld is not None:
+            response = cast(Response, own_copy(response, call.version))
+            withheld.join(response)
         if isinstance(request, FindCoordinatorRequest):
             coordinator = searched(request)
             if self._coordinator_error(coordinator) is Error.COORDINATOR_NOT_AVAILABLE:
@@ -242,9 +239,11 @@ class KafkaTiming(Step):
             self._coordinators.pop(name, None)
         return error
 
-    def _topic_error(self, name: str, topic_id: bytes) -> Error:
-        if topic_id != NO_ID:
-            name = self._names.get(topic_id, "")
+    def _topic_name(self, topic_id: bytes) -> str | None:
+        topic = self._cluster.topics.by_id(topic_id)
+        return None if topic is None else topic.name
+
+    def _topic_error(self, name: str) -> Error:
         stages = self._topics.get(name)
         if stages is None:
             return Error.NONE

@@ -18,43 +18,42 @@ Rules:
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from copy import copy
+from typing import Any, TypeAlias
 
 from ...wire import NO_ID, Error, Refused, Request, Response
-from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from ...wire.api.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-)
-from ...wire.api.consumer_group_heartbeat import (
-    ConsumerGroupHeartbeatRequest,
-    ConsumerGroupHeartbeatResponse,
-)
+from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest
+from ...wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest
+from ...wire.api.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ...wire.api.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
 )
-from ...wire.api.end_txn import EndTxnRequest, EndTxnResponse
-from ...wire.api.fetch import FetchRequest, FetchResponse
-from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
-from ...wire.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ...wire.api.join_group import JoinGroupRequest, JoinGroupResponse
-from ...wire.api.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
+from ...wire.api.end_txn import EndTxnRequest
+from ...wire.api.fetch import FetchRequest
+from ...wire.api.find_coordinator import FindCoordinatorRequest
+from ...wire.api.heartbeat import HeartbeatRequest
+from ...wire.api.init_producer_id import InitProducerIdRequest
+from ...wire.api.join_group import JoinGroupRequest
+from ...wire.api.leave_group import LeaveGroupRequest
+from ...wire.api.list_offsets import ListOffsetsRequest
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
-from ...wire.api.offset_commit import OffsetCommitRequest, OffsetCommitResponse
-from ...wire.api.offset_fetch import OffsetFetchRequest, OffsetFetchResponse
-from ...wire.api.produce import ProduceRequest, ProduceResponse
+from ...wire.api.offset_commit import OffsetCommitRequest
+from ...wire.api.offset_fetch import OffsetFetchRequest
+from ...wire.api.produce import ProduceRequest
 from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatRequest
-from ...wire.api.sync_group import SyncGroupRequest, SyncGroupResponse
-from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest, TxnOffsetCommitResponse
+from ...wire.api.sync_group import SyncGroupRequest
+from ...wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..division.division import Division, Refusal, divide
+from ..division.entries import Entry, TopicNames
+from ..division.places import TOPIC
+from ..division.refusing import refused, whole
 from ..handlers.streams_group_heartbeat import refused_answer
 
-_GROUPS_SINCE = 8
 _MANY_SINCE = 4
 _NOT_AVAILABLE = "The coordinator is not available."
+_IDS_SINCE: dict[type[Request], int] = {ProduceRequest: 13, FetchRequest: 13}
 _KINDS = {0: CONSUMER_OFFSETS, 1: TRANSACTION_STATE}
 
 
@@ -72,127 +71,23 @@ def searched(request: FindCoordinatorRequest) -> str:
     return _KINDS.get(request.key_type, "")
 
 
-def not_found(request: FindCoordinatorRequest, version: int) -> FindCoordinatorResponse:
+def not_found(request: FindCoordinatorRequest, version: int) -> Response:
+    """There is no coordinator yet."""
     error = Error.COORDINATOR_NOT_AVAILABLE
-    if version < _MANY_SINCE:
-        return FindCoordinatorResponse(
-            error_code=error, error_message=_NOT_AVAILABLE, node_id=-1, host="", port=-1
-        )
-    Coordinator = FindCoordinatorResponse.Coordinator
-    return FindCoordinatorResponse(
-        coordinators=[
-            Coordinator(
-                key=key,
-                node_id=-1,
-                host="",
-                port=-1,
-                error_code=error,
-                error_message=_NOT_AVAILABLE,
-            )
-            for key in request.coordinator_keys
-        ]
-    )
+    where = whole(FindCoordinatorRequest, version)
+    made: Response = refused(request, version, where, error, _NOT_AVAILABLE)
+    return made
 
 
-def refused(request: Request, version: int, error: Error) -> Response:
-    return _REFUSALS[type(request)](request, version, error)
+def not_ready(request: Request, version: int, error: Error) -> Response:
+    """The answer of a coordinator that is not ready."""
+    if isinstance(request, StreamsGroupHeartbeatRequest):
+        return refused_answer(Refused(error))
+    made: Any = refused(request, version, whole(type(request), version), error)
+    if isinstance(request, JoinGroupRequest):
+        made.member_id, made.protocol_name = request.member_id, ""
+    return made  # type: ignore[no-any-return]
 
-
-def _join(request: JoinGroupRequest, version: int, error: Error) -> Response:
-    return JoinGroupResponse(error_code=error, member_id=request.member_id)
-
-
-def _commit(request: OffsetCommitRequest, version: int, error: Error) -> Response:
-    Topic = OffsetCommitResponse.Topic
-    return OffsetCommitResponse(
-        topics=[
-            Topic(name=topic.name, topic_id=topic.topic_id, partitions=_each(Topic, topic, error))
-            for topic in request.topics
-        ]
-    )
-
-
-def _txn_commit(request: TxnOffsetCommitRequest, version: int, error: Error) -> Response:
-    Topic = TxnOffsetCommitResponse.Topic
-    topics = [Topic(name=t.name, partitions=_each(Topic, t, error)) for t in request.topics]
-    return TxnOffsetCommitResponse(topics=topics)
-
-
-def _each(kind: Any, topic: Any, error: Error) -> list[Any]:
-    return [
-        kind.Partition(partition_index=each.partition_index, error_code=error)
-        for each in topic.partitions
-    ]
-
-
-def _offset_fetch(request: OffsetFetchRequest, version: int, error: Error) -> Response:
-    if version < _GROUPS_SINCE:
-        Topic = OffsetFetchResponse.Topic
-        topics = [
-            Topic(
-                name=topic.name,
-                partitions=[
-                    Topic.Partition(
-                        partition_index=index, committed_offset=-1, metadata="", error_code=error
-                    )
-                    for index in topic.partition_indexes
-                ],
-            )
-            for topic in request.topics or []
-        ]
-        return OffsetFetchResponse(topics=[] if version >= 2 else topics, error_code=error)
-    Group = OffsetFetchResponse.Group
-    groups = [Group(group_id=g.group_id, topics=[], error_code=error) for g in request.groups]
-    return OffsetFetchResponse(groups=groups)
-
-
-def _init(request: InitProducerIdRequest, version: int, error: Error) -> Response:
-    return InitProducerIdResponse(error_code=error, producer_id=-1, producer_epoch=-1)
-
-
-def _add(request: AddPartitionsToTxnRequest, version: int, error: Error) -> Response:
-    Topic, Partition = AddPartitionsToTxnResponse.Topic, AddPartitionsToTxnResponse.Partition
-    return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=[
-            Topic(
-                name=topic.name,
-                results_by_partition=[
-                    Partition(partition_index=index, partition_error_code=error)
-                    for index in topic.partitions
-                ],
-            )
-            for topic in request.v3_and_below_topics
-        ]
-    )
-
-
-def _streams_beat(request: Request, version: int, error: Error) -> Response:
-    return refused_answer(Refused(error))
-
-
-def _plain(response: Any) -> Callable[[Any, int, Error], Response]:
-    def refusal(request: Request, version: int, error: Error) -> Response:
-        made: Response = response(error_code=error)
-        return made
-
-    return refusal
-
-
-_REFUSALS: dict[type[Request], Callable[[Any, int, Error], Response]] = {
-    JoinGroupRequest: _join,
-    SyncGroupRequest: _plain(SyncGroupResponse),
-    HeartbeatRequest: _plain(HeartbeatResponse),
-    LeaveGroupRequest: _plain(LeaveGroupResponse),
-    ConsumerGroupHeartbeatRequest: _plain(ConsumerGroupHeartbeatResponse),
-    StreamsGroupHeartbeatRequest: _streams_beat,
-    OffsetCommitRequest: _commit,
-    OffsetFetchRequest: _offset_fetch,
-    TxnOffsetCommitRequest: _txn_commit,
-    InitProducerIdRequest: _init,
-    AddPartitionsToTxnRequest: _add,
-    AddOffsetsToTxnRequest: _plain(AddOffsetsToTxnResponse),
-    EndTxnRequest: _plain(EndTxnResponse),
-}
 
 _COORDINATORS: dict[type[Request], str] = {
     **dict.fromkeys(
@@ -214,48 +109,34 @@ _COORDINATORS: dict[type[Request], str] = {
 }
 
 
-ErrorOf: TypeAlias = Callable[[str, bytes], Error]
-"""The error of a topic, by name or by id, now."""
+ErrorOf: TypeAlias = Callable[[str], Error]
+"""What a topic is refused with now."""
 Describing: TypeAlias = MetadataRequest | DescribeTopicPartitionsRequest
 FINAL_EPOCH = -1
 
 
-class Withheld(NamedTuple):
-    """The answers for what was taken out of a request, and whether anything is left of it."""
+def withhold(
+    request: Request, version: int, names: TopicNames, error_of: ErrorOf
+) -> Division | None:
+    """Take out the topics that are not served yet."""
+    if not isinstance(request, ProduceRequest | FetchRequest | ListOffsetsRequest):
+        return None
+    by_id = version >= _IDS_SINCE.get(type(request), version + 1)
 
-    answers: list[Any]
-    is_all: bool
+    def refuse(entry: Entry) -> Refusal | None:
+        error = error_of(entry[TOPIC] or "")
+        if by_id and error is Error.UNKNOWN_TOPIC_OR_PARTITION:
+            error = Error.UNKNOWN_TOPIC_ID
+        return Refusal(error) if error else None
 
-
-NOTHING = Withheld([], False)
-
-
-def withhold(request: Request, error_of: ErrorOf) -> Withheld:
-    if isinstance(request, ProduceRequest):
-        request.topic_data, refused = _split(request.topic_data, error_of)
-        return Withheld([_produced(*each) for each in refused], not request.topic_data)
-    if isinstance(request, ListOffsetsRequest):
-        request.topics, refused = _split(request.topics, error_of)
-        return Withheld([_listed(*each) for each in refused], not request.topics)
-    if isinstance(request, FetchRequest):
-        request.topics, refused = _split(request.topics, error_of)
-        if refused:
-            request.session_epoch, request.max_wait_ms = FINAL_EPOCH, 0
-        return Withheld([_fetched(*each) for each in refused], False)
-    return NOTHING
-
-
-def put_back(response: Response | None, withheld: Withheld) -> None:
-    if isinstance(response, ProduceResponse | FetchResponse):
-        response.responses += withheld.answers
-    elif isinstance(response, ListOffsetsResponse):
-        response.topics += withheld.answers
-
-
-def answer_for(request: Request, withheld: Withheld) -> Response:
-    if isinstance(request, ProduceRequest):
-        return ProduceResponse(responses=withheld.answers)
-    return ListOffsetsResponse(topics=withheld.answers)
+    division = divide(request, version, names, refuse)
+    if division is not None and isinstance(request, FetchRequest):
+        rest: Any = division.rest or copy(request)
+        if division.rest is None:
+            rest.topics = []
+        rest.session_epoch, rest.max_wait_ms = FINAL_EPOCH, 0
+        division.rest = rest
+    return division
 
 
 def hide(request: Describing, response: Response, error_of: ErrorOf) -> None:
@@ -264,7 +145,7 @@ def hide(request: Describing, response: Response, error_of: ErrorOf) -> None:
     answer: Any = response
     shown = []
     for topic in answer.topics:
-        if error_of(topic.name or "", NO_ID) is not Error.UNKNOWN_TOPIC_OR_PARTITION:
+        if error_of(topic.name or "") is not Error.UNKNOWN_TOPIC_OR_PARTITION:
             shown.append(topic)
         elif request.topics:
             by_name = any(asked.name == topic.name for asked in request.topics)
@@ -283,56 +164,4 @@ def _unknown(topic: Any, by_name: bool) -> Any:
         )
     return type(topic)(
         error_code=Error.UNKNOWN_TOPIC_ID, name=None, topic_id=topic.topic_id, partitions=[]
-    )
-
-
-def _split(topics: list[Any], error_of: ErrorOf) -> tuple[list[Any], list[tuple[Any, Error]]]:
-    served, refused = [], []
-    for topic in topics:
-        name = getattr(topic, "name", "") or getattr(topic, "topic", "")
-        topic_id = getattr(topic, "topic_id", NO_ID)
-        error = error_of(name, topic_id)
-        if not error:
-            served.append(topic)
-            continue
-        if topic_id != NO_ID and error is Error.UNKNOWN_TOPIC_OR_PARTITION:
-            error = Error.UNKNOWN_TOPIC_ID
-        refused.append((topic, error))
-    return served, refused
-
-
-def _produced(topic: ProduceRequest.Topic, error: Error) -> ProduceResponse.Topic:
-    Topic = ProduceResponse.Topic
-    return Topic(
-        name=topic.name,
-        topic_id=topic.topic_id,
-        partition_responses=[
-            Topic.Partition(index=each.index, error_code=error, base_offset=-1)
-            for each in topic.partition_data
-        ],
-    )
-
-
-def _fetched(topic: FetchRequest.Topic, error: Error) -> FetchResponse.Topic:
-    Topic = FetchResponse.Topic
-    return Topic(
-        topic=topic.topic,
-        topic_id=topic.topic_id,
-        partitions=[
-            Topic.Partition(
-                partition_index=each.partition, error_code=error, high_watermark=-1, records=b""
-            )
-            for each in topic.partitions
-        ],
-    )
-
-
-def _listed(topic: ListOffsetsRequest.Topic, error: Error) -> ListOffsetsResponse.Topic:
-    Topic = ListOffsetsResponse.Topic
-    return Topic(
-        name=topic.name,
-        partitions=[
-            Topic.Partition(partition_index=each.partition_index, error_code=error)
-            for each in topic.partitions
-        ],
     )

@@ -31,6 +31,7 @@ ROOMS = {
         base
         config
         environment
+        division
         partitions
         metadata
         replication

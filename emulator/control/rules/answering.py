@@ -16,11 +16,11 @@ from weakref import WeakKeyDictionary
 
 from ....wire import Response
 from ....wire.api import response_class
-from ....wire.frames import pieces
 from ...base.call import NO_REPLY, Sender
 from ...base.chain import Outcome
 from ...base.real_time import real_ms
 from ...base.timers import Timer
+from ...division.division import own_copy
 from .verb import Verb
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 THROTTLE = "throttle_time_ms"
-_PIECE = 1 << 20
 
 
 class Answer(Verb):
@@ -91,13 +90,6 @@ class Throttle(Verb):
 def has_field(response: type[Response], name: str, version: int) -> bool:
     """Whether a response has this field in a version."""
     return any(field.name == name and field.is_in(version) for field, _ in response.fields())
-
-
-def own_copy(response: Response, version: int) -> Any:
-    """The response as the client would read it: parts of the one that is there may be in other
-    answers too."""
-    data = b"".join(pieces(response.parts(version), lambda: _PIECE))
-    return type(response).decode(data, version)
 
 
 def _checked(found: Any, meeting: Interception) -> Response | None:

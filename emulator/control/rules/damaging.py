@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ....wire import NO_ID, Response
 from ....wire.api.fetch import FetchRequest, FetchResponse
 from ...base.chain import Outcome
-from .answering import own_copy
+from ...division.division import own_copy
+from ...division.places import PARTITION, TOPIC
 from .narrowing import Narrowing, name_of
-from .places import PARTITION, TOPIC
 from .verb import Verb
 
 if TYPE_CHECKING:

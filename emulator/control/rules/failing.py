@@ -1,8 +1,7 @@
-"""Answers in which some entries are refused: put together, or found in an answer that is there.
+"""Requests that are refused: all of them, or the entries that a rule is about.
 
-Requests that are refused: all of them, or the entries that a rule is about.
-
-- What is refused is not carried out: the request goes on with the rest, and its answer has both.
+- What is refused is not carried out: the request goes on with the rest, and its answer has both
+  (division/division.py).
 - A request for everything (all topics, all offsets of a group) is carried out, and answered with
   the error for what is meant.
 - Fetch is refused partition by partition, in its session too; errors of the session itself refuse
@@ -27,27 +26,25 @@ from ....wire.api.produce import ProduceRequest
 from ....wire.api.share_fetch import ShareFetchRequest
 from ...base.call import NO_REPLY
 from ...base.chain import Onward, Outcome
-from .answering import own_copy
-from .entries import entries, own_values, resolved, sifted
+from ...division.division import Division, Refusal, Refuse, divide, own_copy
+from ...division.entries import Entry, entries, own_values, resolved
+from ...division.places import PARTITION, TOPIC, TRANSACTIONAL_ID, answered, asked, depth_of
+from ...division.places import Part as Place
+from ...division.refusing import given_in_error, levels, refused, whole
 from .narrowing import Narrowing, name_of
-from .places import PARTITION, TOPIC, TRANSACTIONAL_ID, answered, asked, depth_of
-from .places import Part as Place
-from .refusing import given_in_error, levels, refused, whole
 from .verb import Verb
 
 if TYPE_CHECKING:
     from .interception import Interception
 
 
-class Part(NamedTuple):
+class Taken(NamedTuple):
     """What was taken out of a request."""
 
     request: Request
     """As it came."""
-    taken: Any
-    """The request with what is refused alone; None if nothing was taken out."""
-    answer: Any
-    """The response to that."""
+    division: Division | None
+    """None if nothing was, as of one that asks for everything."""
 
 
 def place_of(answer: Response, version: int) -> Place:
@@ -66,37 +63,6 @@ def _has_error(item: Any, place: Place) -> bool:
     return any(
         _has_error(each, below) for name, below in place.lists for each in getattr(item, name) or ()
     )
-
-
-def merge(own: Any, part: Part, version: int) -> None:
-    """Add the refusals to the answer for the rest: under the same topic, group, ... as what is
-    there. Answers that say nothing of what they are about stand in the order of the request."""
-    place = place_of(own, version)
-    (name, below), *_ = place.lists
-    if below.fields or below.lists:
-        _merge(own, part.answer, place)
-        return
-    (asked_as, _), *_ = asked(type(part.request), version).lists
-    taken = {id(each) for each in getattr(part.taken, asked_as)}
-    refused, rest = iter(getattr(part.answer, name)), iter(getattr(own, name))
-    each_asked = getattr(part.request, asked_as)
-    setattr(own, name, [next(refused if id(each) in taken else rest) for each in each_asked])
-
-
-def _merge(own: Any, other: Any, place: Place) -> None:
-    for name, below in place.lists:
-        there = getattr(own, name)
-        for item in getattr(other, name):
-            same = next((each for each in there if _is_same(each, item, below)), None)
-            if same is None or not below.lists:
-                there.append(item)
-            else:
-                _merge(same, item, below)
-
-
-def _is_same(one: Any, other: Any, place: Place) -> bool:
-    """Whether both are about the same."""
-    return all(getattr(one, name) == getattr(other, name) for name, _ in place.fields)
 
 
 def refuse_entries(
@@ -187,15 +153,30 @@ class Fail(Verb):
             return None
         if not self._narrowing.of_entry or not min(where):
             return self._answered(meeting, self._refused(request, version, where))
-        names = meeting.rules.topic_name
-        taken, rest = sifted(request, version, names, self._narrowing.fits)
-        answer = None if taken is None else self._refused(taken, version, where)
-        if isinstance(taken, AddPartitionsToTxnRequest) and rest is not None:
-            rest = _of_other_transactions(taken, rest, version, where, answer)
-        if rest is None:
-            return self._answered(meeting, answer)
-        meeting.kept[self] = Part(request, taken, answer)
-        return None if rest is request else rest
+        division = divide(
+            request, version, meeting.rules.topic_name, {min(where): self._refuses(meeting)}
+        )
+        if division is not None and division.rest is None:
+            return self._answered(meeting, division.answer())
+        meeting.kept[self] = Taken(request, division)
+        return None if division is None else division.rest
+
+    def _refuses(self, meeting: Interception) -> Refuse:
+        """What is answered to an entry."""
+        fits, refusal = self._narrowing.fits, Refusal(self._error, self._message)
+        if not isinstance(meeting.request, AddPartitionsToTxnRequest):
+            return lambda entry: refusal if fits(entry) else None
+        # When one partition of a transaction fails, none of it is added.
+        found = entries(meeting.request, meeting.version, meeting.rules.topic_name)
+        ended = {entry[TRANSACTIONAL_ID] for entry in found if fits(entry)}
+
+        def refuse(entry: Entry) -> Refusal | None:
+            if fits(entry):
+                return refusal
+            is_of_ended = entry[TRANSACTIONAL_ID] in ended
+            return Refusal(Error.OPERATION_NOT_ATTEMPTED, self._message) if is_of_ended else None
+
+        return refuse
 
     def _refused(self, request: Request, version: int, where: frozenset[int]) -> Any:
         return refused(request, version, where, self._error, self._message)
@@ -225,16 +206,16 @@ class Fail(Verb):
     def after(self, meeting: Interception, response: Response | None) -> Outcome:
         if self._is_after:
             return self._answered_all_the_same(meeting, response)
-        part = meeting.kept.pop(self, None)
-        if part is None:
+        taken = meeting.kept.pop(self, None)
+        if taken is None:
             return None
         if response is None:
             meeting.call.close()
             return NO_REPLY
         own = own_copy(response, meeting.version)
-        self._refuse_what_is_answered(meeting, part.request, own)
-        if part.answer is not None:
-            merge(own, part, meeting.version)
+        self._refuse_what_is_answered(meeting, taken.request, own)
+        if taken.division is not None:
+            taken.division.join(own, beside_errors=True)
         return own  # type: ignore[no-any-return]
 
     def _answered_all_the_same(self, meeting: Interception, response: Response | None) -> Outcome:
@@ -257,23 +238,6 @@ class Fail(Verb):
             return self._narrowing.fits(resolved({**base, **values}, names))
 
         refuse_entries(own, version, where, self._error, is_meant)
-
-
-def _of_other_transactions(
-    taken: Request, rest: Request, version: int, where: frozenset[int], answer: Any
-) -> Any:
-    """What is left when one partition fails of a transaction: none of it is added. The others of it
-    are added to the answer, which says so."""
-    ended = {entry[TRANSACTIONAL_ID] for entry in entries(taken, version, _no_names)}
-    others, rest = sifted(rest, version, _no_names, lambda e: e[TRANSACTIONAL_ID] in ended)
-    if others is not None:
-        refusal = refused(others, version, where, Error.OPERATION_NOT_ATTEMPTED)
-        merge(answer, Part(others, others, refusal), version)
-    return rest
-
-
-def _no_names(topic_id: bytes) -> None:
-    """No topic is named by its id there."""
 
 
 def _is_silent(request: Request) -> bool:

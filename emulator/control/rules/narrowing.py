@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from ....wire import Error, Request
 from ....wire.api import API_MODULES, api_name, request_class
 from ...base.fitting import described, fits, shown
+from ...division.entries import ALL, Entry, said
+from ...division.places import NARROWED_BY, narrowed_by
 from ...handlers.registry import SERVED
-from .entries import ALL, Entry, said
-from .places import NARROWED_BY, narrowed_by
 
 if TYPE_CHECKING:
     from ...base.call import Call

@@ -20,12 +20,12 @@ from ...base.call import Call
 from ...base.chain import Route
 from ...base.never_matched import TestFault
 from ...base.words import number_of
+from ...division.entries import Entry, entries, own_values
+from ...division.places import PARTITION, TOPIC
 from ...partitions.fetch_sessions import Wanted
 from ...share.leading import Part, SessionKey
 from .counting import Count, Counting
-from .entries import Entry, entries, own_values
 from .narrowing import Narrowing, name_of
-from .places import PARTITION, TOPIC
 from .rules import Rules
 
 if TYPE_CHECKING:

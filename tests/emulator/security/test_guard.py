@@ -197,6 +197,18 @@ def test_all_offsets_are_those_of_topics_that_may_be_seen(cluster: Cluster, user
     assert [topic.name for topic in answer.groups[0].topics] == ["u"]
 
 
+def test_topics_that_may_not_be_created_are_not(cluster: Cluster, user: Users) -> None:
+    """Also where what is left of the request, no topics, asks for all of them."""
+    cluster.create_topic("t", 1, {})
+    request = MetadataRequest(topics=[MetadataRequest.Topic(name="u")])
+    for version in (0, 4):
+        answer = user("alice").ask(request, version)
+        found = [(topic.name, topic.error_code) for topic in answer.topics]
+        assert found == [("u", Error.TOPIC_AUTHORIZATION_FAILED)]
+        assert len(answer.brokers) == 1
+    assert [topic.name for topic in cluster.topics] == ["t"]
+
+
 def test_an_expression_finds_only_topics_that_may_be_seen(cluster: Cluster, user: Users) -> None:
     for name in ("pay.in", "pay.out"):
         cluster.create_topic(name, 1, {})

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.control.rules.refusing import levels
+from odradek.emulator.division.refusing import levels
 from odradek.emulator.handlers.registry import SERVED
 from odradek.fixtures.kafka.rule_builder import RuleBuilder
 from odradek.fixtures.kafka.rule_view import RuleView

@@ -12,8 +12,8 @@ import pytest
 from odradek.emulator.base.call import Call
 from odradek.emulator.base.chain import Step
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.control.rules.entries import entries, own_values, resolved
-from odradek.emulator.control.rules.places import (
+from odradek.emulator.division.entries import entries, own_values, resolved
+from odradek.emulator.division.places import (
     GROUP,
     MEMBER,
     NARROWED_BY,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from odradek.compat.java.wire import JavaWire
 from odradek.emulator.base.release import KAFKA_4_3, Release
-from odradek.emulator.control.rules.refusing import refused, whole
+from odradek.emulator.division.refusing import refused, whole
 from odradek.emulator.handlers.registry import SERVED
 from odradek.wire import Error, Request, Struct
 from odradek.wire.api import response_class

@@ -10,8 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from ....wire import Request, Response
-from ....wire.schema import Struct
+from ...wire import Request, Response
+from ...wire.schema import Struct
 
 TOPIC, PARTITION, GROUP, MEMBER = "topic", "partition", "group", "member"
 TRANSACTIONAL_ID, USER = "transactional_id", "user"
@@ -130,6 +130,14 @@ def asked(request: type[Struct], version: int) -> Part:
 def answered(response: type[Struct], version: int) -> Part:
     """What a response, or a part of it, answers in a version: lists of what has errors."""
     return _part(response, version, _has_errors)
+
+
+def entry_depth(part: Part) -> int:
+    """How deep in a request its entries are."""
+    if not part.lists:
+        return 0
+    name, below = part.lists[0]
+    return entry_depth(below) + (name != PASSED_OVER)
 
 
 def refusable(response: type[Response], version: int) -> list[str]:

@@ -1,23 +1,22 @@
-"""The response with which Kafka refuses a request: where its API and version carry an error.
+"""The response with which Kafka refuses all of a request: where its API and version carry an error.
 
-As a whole, a request is refused as `getErrorResponse` of Kafka's own request classes has it: by the
-error of the whole response where there is one, else by one of each thing that was asked for. In
-part, each entry has its error in the smallest part that tells it from the others.
+It is refused as `getErrorResponse` of Kafka's own request classes has it: by the error of the whole
+response where there is one, else by one of each thing that was asked for.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ....wire import Error, Request, Response
-from ....wire.api import response_class
-from ....wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
-from ....wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ....wire.api.describe_log_dirs import DescribeLogDirsRequest
-from ....wire.api.elect_leaders import ElectLeadersRequest
-from ....wire.api.fetch import FetchRequest
-from ....wire.api.metadata import MetadataRequest
-from ....wire.schema import ALWAYS
+from ...wire import Error, Request, Response
+from ...wire.api import response_class
+from ...wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
+from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ...wire.api.describe_log_dirs import DescribeLogDirsRequest
+from ...wire.api.elect_leaders import ElectLeadersRequest
+from ...wire.api.fetch import FetchRequest
+from ...wire.api.metadata import MetadataRequest
+from ...wire.schema import ALWAYS
 from .places import PASSED_OVER, Part, answered, asked, refusable
 
 _WITHOUT_ENTRIES = frozenset({DescribeLogDirsRequest.api_key})
@@ -97,15 +96,7 @@ class _Builder:
 
     def struct(self, item: Any, part: Part, answer: Part, depth: int) -> Any:
         """The answer to one thing that was asked."""
-        assert answer.struct is not None
-        made = answer.struct(**given_in_error(item, answer, self._version))
-        if depth:  # else it is the response, which repeats nothing
-            asked_for = {role: getattr(item, name) for name, role in part.fields}
-            if part.struct is None:
-                asked_for = {part.role: item}
-            for name, role in answer.fields:
-                if role in asked_for:
-                    setattr(made, name, asked_for[role])
+        made = without_error(item, part, answer, self._version, depth)
         if depth in self._where:
             setattr(made, answer.code, self._error)
             if self._message is not None and hasattr(made, "error_message"):
@@ -124,6 +115,20 @@ class _Builder:
                 else:
                     found.append(self.struct(each, inner, below, depth))
         return found
+
+
+def without_error(item: Any, part: Part, answer: Part, version: int, depth: int) -> Any:
+    """The answer to something that was asked, which fails, and does not say so yet; the response,
+    at depth 0, repeats nothing."""
+    assert answer.struct is not None
+    made = answer.struct(**given_in_error(item, answer, version))
+    asked_for = {role: getattr(item, name) for name, role in part.fields}
+    if part.struct is None:
+        asked_for = {part.role: item}
+    for name, role in answer.fields if depth else ():
+        if role in asked_for:
+            setattr(made, name, asked_for[role])
+    return made
 
 
 def given_in_error(item: Any, answer: Part, version: int) -> dict[str, Any]:

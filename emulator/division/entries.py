@@ -1,14 +1,13 @@
-"""The entries of a request: what it asks for, one by one, and a request with only some of them."""
+"""The entries of a request: what it asks for, one by one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from copy import copy
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from ....wire import Request
-from ....wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
-from ....wire.api.metadata import MetadataRequest
+from ...wire import Request
+from ...wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
+from ...wire.api.metadata import MetadataRequest
 from .places import (
     GROUP,
     INSTANCE,
@@ -45,12 +44,12 @@ _KEYS = {0: GROUP, 1: TRANSACTIONAL_ID}
 def entries(request: Request, version: int, names: TopicNames) -> Iterator[Entry]:
     """Each entry of a request; of one without any, what it says of itself."""
     part = asked(type(request), version)
-    empty_is_all = _empty_is_all(request, version)
-    for values in _entries(request, part, {}, empty_is_all):
+    is_all = empty_is_all(request, version)
+    for values in _entries(request, part, {}, is_all):
         yield resolved(values, names)
 
 
-def _empty_is_all(request: Request, version: int) -> bool:
+def empty_is_all(request: Request, version: int) -> bool:
     """Whether an empty list asks for everything; else null does, where a list may be null."""
     is_old = isinstance(request, MetadataRequest) and version == 0
     return is_old or isinstance(request, DescribeTopicPartitionsRequest)
@@ -70,22 +69,23 @@ def resolved(values: Mapping[str, Any], names: TopicNames) -> Entry:
 
 
 def _entries(
-    item: Any, part: Part, above: dict[str, Any], empty_is_all: bool
+    item: Any, part: Part, above: dict[str, Any], is_all: bool
 ) -> Iterator[dict[str, Any]]:
-    here = _with_own(item, part, above)
+    here = with_own(item, part, above)
     is_whole = True
     for name, below in part.lists:
         found = getattr(item, name)
-        if found is None or (not found and empty_is_all):
+        if found is None or (not found and is_all):
             here |= dict.fromkeys(below.roles(), ALL)
         for each in found or ():
             is_whole = False
-            yield from _entries(each, below, here, empty_is_all)
+            yield from _entries(each, below, here, is_all)
     if is_whole:
         yield here
 
 
-def _with_own(item: Any, part: Part, above: dict[str, Any]) -> dict[str, Any]:
+def with_own(item: Any, part: Part, above: Mapping[str, Any]) -> dict[str, Any]:
+    """What a part of a request says of itself, and what is said above it."""
     if part.struct is None:
         return {**above, part.role: item}
     return {**above, **{role: getattr(item, name) for name, role in part.fields}}
@@ -93,38 +93,7 @@ def _with_own(item: Any, part: Part, above: dict[str, Any]) -> dict[str, Any]:
 
 def own_values(request: Request, version: int) -> dict[str, Any]:
     """What a request says of itself, and so of each of its entries."""
-    return _with_own(request, asked(type(request), version), {})
-
-
-class Sifted(NamedTuple):
-    """A request in two: what is taken out of it, and the rest; None where nothing is."""
-
-    taken: Any
-    rest: Any
-
-
-def sifted(
-    request: Request, version: int, names: TopicNames, is_taken: Callable[[Entry], bool]
-) -> Sifted:
-    """Take some entries out of a request. One that asks for everything stays."""
-
-    def sift(item: Any, part: Part, above: dict[str, Any]) -> Sifted:
-        here = _with_own(item, part, above)
-        if not part.lists:
-            return Sifted(item, None) if is_taken(resolved(here, names)) else Sifted(None, item)
-        if not any(getattr(item, name) for name, _ in part.lists):
-            return Sifted(None, item)
-        taken, rest = copy(item), copy(item)
-        counts = [0, 0]
-        for name, below in part.lists:
-            found = [sift(each, below, here) for each in getattr(item, name) or ()]
-            for number, side in enumerate((taken, rest)):
-                kept = [each[number] for each in found if each[number] is not None]
-                counts[number] += len(kept)
-                setattr(side, name, kept)
-        return Sifted(taken if counts[0] else None, rest if counts[1] else None)
-
-    return sift(request, asked(type(request), version), {})
+    return with_own(request, asked(type(request), version), {})
 
 
 def said(entry: Entry, role: str) -> tuple[Any, ...]:
