@@ -91,11 +91,12 @@ def run_journal(options: argparse.Namespace) -> int:
 
 def choose(options: argparse.Namespace) -> Chosen:
     """The requests of the file that the options want. Raises NotAJournal, OSError, ValueError."""
-    from ...emulator.control.traffic.chosen import Chosen, key_of
+    from ...emulator.control.request_matcher import api_of
+    from ...emulator.control.traffic.chosen import Chosen
     from ...emulator.control.traffic.files import load
     from ...wire import Error
 
-    keys = {key_of(name) for name in options.api}
+    keys = {api_of(name, served=False).api_key for name in options.api}
     if options.error is not None and options.error not in Error.__members__:
         raise ValueError(f"there is no error {options.error!r}")
     traffic = load(options.file, options.broker_port)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from odradek import Emulator, RuleView
-from odradek.emulator.control.rules.narrowing import WHOLE
+from odradek.emulator.control.request_matcher import WHOLE
 from odradek.emulator.division.places import NARROWED_BY
 from odradek.fixtures.kafka.composed import Verb
 from odradek.fixtures.kafka.rule_builder import RuleBuilder

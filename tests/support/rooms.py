@@ -70,7 +70,7 @@ ROOMS = {
         player
     """,
     "emulator/control": """
-        refusals request_metrics
+        refusals request_matcher request_metrics
         client_tracker
         traffic
         rules disk_rules

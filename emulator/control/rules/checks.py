@@ -12,7 +12,7 @@ from ....wire import Error
 from ...base.fitting import shown
 
 if TYPE_CHECKING:
-    from .narrowing import Narrowing
+    from ..request_matcher import RequestMatcher
 
 _LONGEST_S = 1_000_000
 F = TypeVar("F", bound=Callable[..., object])
@@ -83,15 +83,15 @@ def an_error(given: Any) -> Error:
     return given
 
 
-def check_throttle(narrowing: Narrowing) -> None:
+def check_throttle(matcher: RequestMatcher) -> None:
     """Raises ValueError if no version that is meant can tell a client to wait."""
     from ....wire.api import response_class
+    from ..request_matcher import name_of as api_name
     from .answering import THROTTLE, has_field
-    from .narrowing import name_of as api_name
 
-    response = response_class(narrowing.request.api_key)
-    if not any(has_field(response, THROTTLE, version) for version in narrowing.versions):
-        name = api_name(narrowing.request)
+    response = response_class(matcher.request.api_key)
+    if not any(has_field(response, THROTTLE, version) for version in matcher.versions):
+        name = api_name(matcher.request)
         raise ValueError(f"the answer to {name} has no {THROTTLE} in these versions")
 
 

@@ -10,7 +10,7 @@ from ....wire.api.fetch import FetchRequest, FetchResponse
 from ...base.chain import Outcome
 from ...division.division import own_copy
 from ...division.places import PARTITION, TOPIC
-from .narrowing import Narrowing, name_of
+from ..request_matcher import RequestMatcher, name_of
 from .verb import Verb
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ class CorruptRecords(Verb):
 
     is_late = True
 
-    def __init__(self, narrowing: Narrowing, how: str) -> None:
+    def __init__(self, matcher: RequestMatcher, how: str) -> None:
         """Raises ValueError for another API than Fetch."""
-        if narrowing.request is not FetchRequest:
-            name = name_of(narrowing.request)
+        if matcher.request is not FetchRequest:
+            name = name_of(matcher.request)
             raise ValueError(f"an answer to {name} has no records to corrupt: that of Fetch has")
-        self._narrowing = narrowing
+        self._matcher = matcher
         self._how = how
 
     def has_effect(self, meeting: Interception, response: Response | None) -> bool:
@@ -93,7 +93,7 @@ class CorruptRecords(Verb):
             name = meeting.rules.topic_name(topic.topic_id) if by_id else topic.topic
             for each in topic.partitions:
                 entry = {TOPIC: name, PARTITION: each.partition_index}
-                if each.records and self._narrowing.fits(entry):
+                if each.records and self._matcher.fits(entry):
                     yield each
 
 

@@ -31,7 +31,7 @@ from ...division.entries import Entry, entries, own_values, resolved
 from ...division.places import PARTITION, TOPIC, TRANSACTIONAL_ID, answered, asked, depth_of
 from ...division.places import Part as Place
 from ...division.refusing import given_in_error, levels, refused, whole
-from .narrowing import Narrowing, name_of
+from ..request_matcher import RequestMatcher, name_of
 from .verb import Verb
 
 if TYPE_CHECKING:
@@ -107,23 +107,23 @@ class Fail(Verb):
     """Refuses what a rule is about."""
 
     def __init__(
-        self, narrowing: Narrowing, error: Error, message: str | None, *, is_after: bool = False
+        self, matcher: RequestMatcher, error: Error, message: str | None, *, is_after: bool = False
     ) -> None:
         """Raises ValueError if no version that is meant has a place for the error."""
         self._is_after = self.is_late = is_after
-        self._narrowing = narrowing
+        self._matcher = matcher
         self._error = error
         self._message = message
-        if not any(self._where(version) for version in narrowing.versions):
-            name = name_of(narrowing.request)
+        if not any(self._where(version) for version in matcher.versions):
+            name = name_of(matcher.request)
             raise ValueError(f"the answer to {name} has no place for an error in these versions")
 
     def _where(self, version: int) -> frozenset[int]:
         """The levels of a response that have the error in a version."""
-        request = self._narrowing.request
+        request = self._matcher.request
         if request is FetchRequest and self._error not in OF_SESSIONS:
             return frozenset({2})
-        depth = depth_of(asked(request, version), set(self._narrowing.of_entry))
+        depth = depth_of(asked(request, version), set(self._matcher.of_entry))
         if not depth:
             return whole(request, version)
         found = levels(request, version)
@@ -134,8 +134,8 @@ class Fail(Verb):
         where = self._where(meeting.version)
         if not where:
             return [f"v{meeting.version} has no place for an error"]
-        is_fetch = self._narrowing.request is FetchRequest
-        if min(where) and not self._narrowing.of_entry and not is_fetch:
+        is_fetch = self._matcher.request is FetchRequest
+        if min(where) and not self._matcher.of_entry and not is_fetch:
             answer = refused(meeting.request, meeting.version, where, self._error)
             if not has_error(answer, meeting.version):
                 has = f"v{meeting.version} has no other place for an error"
@@ -151,7 +151,7 @@ class Fail(Verb):
         if is_fetch or (isinstance(request, ShareFetchRequest) and min(where)):
             self._fail_partitions(meeting)
             return None
-        if not self._narrowing.of_entry or not min(where):
+        if not self._matcher.of_entry or not min(where):
             return self._answered(meeting, self._refused(request, version, where))
         division = divide(
             request, version, meeting.rules.topic_name, {min(where): self._refuses(meeting)}
@@ -163,7 +163,7 @@ class Fail(Verb):
 
     def _refuses(self, meeting: Interception) -> Refuse:
         """What is answered to an entry."""
-        fits, refusal = self._narrowing.fits, Refusal(self._error, self._message)
+        fits, refusal = self._matcher.fits, Refusal(self._error, self._message)
         if not isinstance(meeting.request, AddPartitionsToTxnRequest):
             return lambda entry: refusal if fits(entry) else None
         # When one partition of a transaction fails, none of it is added.
@@ -198,7 +198,7 @@ class Fail(Verb):
         def refuse(topic: str, partition: int) -> None:
             if before is not None:
                 before(topic, partition)
-            if self._narrowing.fits({**own, TOPIC: topic, PARTITION: partition}):
+            if self._matcher.fits({**own, TOPIC: topic, PARTITION: partition}):
                 raise Refused(self._error)
 
         passage.refuses = refuse
@@ -235,7 +235,7 @@ class Fail(Verb):
         base = own_values(request, version)
 
         def is_meant(values: dict[str, Any]) -> bool:
-            return self._narrowing.fits(resolved({**base, **values}, names))
+            return self._matcher.fits(resolved({**base, **values}, names))
 
         refuse_entries(own, version, where, self._error, is_meant)
 

@@ -24,8 +24,8 @@ from ...division.entries import Entry, entries, own_values
 from ...division.places import PARTITION, TOPIC
 from ...partitions.fetch_sessions import Wanted
 from ...share.leading import Part, SessionKey
+from ..request_matcher import RequestMatcher, name_of
 from .counting import Count, Counting
-from .narrowing import Narrowing, name_of
 from .rules import Rules
 
 if TYPE_CHECKING:
@@ -91,14 +91,14 @@ class Rule(TestFault):
     def __init__(
         self,
         sentence: str,
-        narrowing: Narrowing,
+        matcher: RequestMatcher,
         counting: Counting,
         verb: Verb,
         *,
         is_optional: bool = False,
     ) -> None:
         super().__init__(sentence, is_optional=is_optional)
-        self.narrowing = narrowing
+        self.matcher = matcher
         self.counting = counting
         self.verb = verb
         verb.rule = self
@@ -127,7 +127,7 @@ class Rule(TestFault):
         found = self._others.copy()
         for key, route in self._routes.items():
             found[key] += route.requests - self._before.get(key, 0)
-        del found[self.narrowing.request.api_key]
+        del found[self.matcher.request.api_key]
         return +found
 
     def follow(self, routes: Mapping[int, Route]) -> None:
@@ -149,7 +149,7 @@ class Rule(TestFault):
         call, rules = meeting.call, meeting.rules
         try:
             found = asked_for(rules, call, meeting.request)
-            different = self.narrowing.differences(call, meeting.request, found)
+            different = self.matcher.differences(call, meeting.request, found)
             if not different:
                 different = self.verb.no_place(meeting)
             if different:
@@ -179,7 +179,7 @@ class Rule(TestFault):
         call, request = meeting.call, meeting.request
         try:
             found = asked_for(meeting.rules, call, request)
-            if not self.narrowing.differences(call, request, found):
+            if not self.matcher.differences(call, request, found):
                 self._nearly([f"{other.sentence} came first"])
         except Exception as error:
             self.failed(error)
@@ -192,7 +192,7 @@ class Rule(TestFault):
     @property
     def api(self) -> str:
         """As in "Produce"."""
-        return name_of(self.narrowing.request)
+        return name_of(self.matcher.request)
 
 
 _NEAREST = 3

@@ -104,7 +104,7 @@ class Rules(Step):
     def concerns(self, api_key: int) -> bool:
         """Requests of the APIs of the rules; all, while one of these ends by itself."""
         return any(
-            rule.narrowing.request.api_key == api_key or rule.counting.ends_by_itself
+            rule.matcher.request.api_key == api_key or rule.counting.ends_by_itself
             for rule in self._active
         )
 
@@ -115,7 +115,7 @@ class Rules(Step):
         for rule in tuple(self._active):
             if rule.is_over(now):
                 self.retire(rule)
-            elif rule.narrowing.request.api_key == call.api_key:
+            elif rule.matcher.request.api_key == call.api_key:
                 ahead.append(rule)
         if not ahead:
             return None

@@ -9,15 +9,16 @@ Its `repr` is what a failing assert shows: a line for each exchange, the last on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from difflib import get_close_matches
-from functools import cache
 from pathlib import Path
-from typing import overload
+from typing import TYPE_CHECKING, Unpack, overload
 
 from ....wire import Error, Request
-from ....wire.api import API_MODULES, api_name
 from ...base.words import number_of
 from .exchange import OUTCOMES, Exchange
+
+if TYPE_CHECKING:
+    from ...division.entries import Entry
+    from ..request_matcher import Narrowed, RequestMatcher
 
 _MOST_SHOWN = 50
 Api = str | type[Request]
@@ -35,37 +36,44 @@ class Chosen(Sequence[Exchange]):
         self,
         api: Api | None = None,
         *,
-        client_id: str | None = None,
-        topic: str | None = None,
         connection: int | None = None,
         error: Error | None = None,
         outcome: str | None = None,
         where: Callable[[Exchange], bool] | None = None,
+        **narrowed: Unpack[Narrowed],
     ) -> Chosen:
         """Those that fit all that is given.
 
         api         "Fetch", or FetchRequest
-        client_id   of the client that asked
-        topic       that the request or the answer names; a fetch in a session (KIP-227) names only
-                    what has changed
         connection  its number
         error       somewhere in the answer
         outcome     "waiting", "answered", "no reply", "closed" or "malformed"
         where       a function of the exchange
 
-        Raises ValueError for an API or an outcome that there is not.
+        Others are as in `kafka.on(...)`, and may be matchers: `client_id`, `client_software`,
+        `broker`, `version`, `topic`, `partition`, `group`, `member`, `transactional_id`. A topic
+        is one that the request or the answer names; a fetch in a session (KIP-227) names only what
+        has changed. None is as if it was not given.
+
+        Raises ValueError for an API or an outcome that there is not, and for what requests of the
+        API do not say, TypeError.
         """
-        key = None if api is None else key_of(api)
+        from ..request_matcher import Narrowed, RequestMatcher, api_of, check_keywords
+
+        own = ("connection", "error", "outcome", "where")
+        check_keywords("of", narrowed, (*Narrowed.__annotations__, *own))
+        request = Request if api is None else api_of(api, served=False)
         if outcome is not None and outcome not in OUTCOMES:
             raise ValueError(f"outcome is {' or '.join(map(repr, OUTCOMES))}, not {outcome!r}")
+        given = {name: each for name, each in narrowed.items() if each is not None}
+        matcher = RequestMatcher(request, given)
         found = [
             each
             for each in self._exchanges
-            if (key is None or each.api_key == key)
-            and (client_id is None or each.client_id == client_id)
+            if (request is Request or each.api_key == request.api_key)
             and (connection is None or each.connection.number == connection)
             and (outcome is None or each.outcome == outcome)
-            and (topic is None or topic in each.topics)
+            and (not given or _is_meant(matcher, each))
             and (error is None or error in each.errors)
             and (where is None or where(each))
         ]
@@ -107,21 +115,19 @@ class Chosen(Sequence[Exchange]):
         return "\n".join([f"<journal: {head}", *lines]) + ">"
 
 
-def key_of(api: Api) -> int:
-    """The key of an API, given by its name or its request. Raises ValueError, TypeError."""
-    if isinstance(api, type) and issubclass(api, Request):
-        return api.api_key
-    if not isinstance(api, str):
-        raise TypeError(f"api is the name of an API or its request class, not {api!r}")
-    known = _keys()
-    plain = api.lower().replace("_", "")
-    if plain not in known:
-        close = [api_name(known[name]) for name in get_close_matches(plain, known, 3)]
-        likely = f"; do you mean {' or '.join(close)}?" if close else ""
-        raise ValueError(f"there is no API {api!r}{likely}")
-    return known[plain]
+def _is_meant(matcher: RequestMatcher, exchange: Exchange) -> bool:
+    if not matcher.of_entry:
+        return not matcher.differences(exchange, None, ())
+    return not matcher.differences(exchange, exchange.request, _entries(exchange))
 
 
-@cache
-def _keys() -> dict[str, int]:
-    return {api_name(key).lower(): key for key in API_MODULES}
+def _entries(exchange: Exchange) -> Iterator[Entry]:
+    """What is asked for, and what the answer names."""
+    from ...division.entries import ALL, entries
+
+    request, names = exchange.request, exchange.connection.topic_names.get
+    for entry in [] if request is None else entries(request, exchange.version, names):
+        if not any(each is ALL for each in entry.values()):  # what it found is in its answer
+            yield entry
+    for topic in exchange.topics:
+        yield {"topic": topic}

@@ -191,6 +191,16 @@ class Exchange:
         return api_name(self.api_key) if self.api_key in API_MODULES else f"API {self.api_key}"
 
     @property
+    def node_id(self) -> int:
+        """The broker that was asked; -1 if that is not known."""
+        return self.connection.node_id
+
+    @property
+    def software(self) -> ClientSoftware:
+        """What the client says it is."""
+        return self.connection.software
+
+    @property
     def request(self) -> Any:
         """The request, decoded; None if it cannot be."""
         if self.api_key not in API_MODULES:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, Unpack, overload
 
 from ....wire import Error
 from .chosen import Api, Chosen
 from .exchange import Exchange
 from .traffic import FRAME_BYTES, MOST, MOST_BYTES, Traffic
+
+if TYPE_CHECKING:
+    from ..request_matcher import Narrowed
 
 T = TypeVar("T")
 _OFF = (
@@ -93,22 +96,15 @@ class RequestJournal(Sequence[Exchange]):
         self,
         api: Api | None = None,
         *,
-        client_id: str | None = None,
-        topic: str | None = None,
         connection: int | None = None,
         error: Error | None = None,
         outcome: str | None = None,
         where: Callable[[Exchange], bool] | None = None,
+        **narrowed: Unpack[Narrowed],
     ) -> Chosen:
         """The requests that fit all that is given: see Chosen.of (control/traffic/chosen.py)."""
         return self.all().of(
-            api,
-            client_id=client_id,
-            topic=topic,
-            connection=connection,
-            error=error,
-            outcome=outcome,
-            where=where,
+            api, connection=connection, error=error, outcome=outcome, where=where, **narrowed
         )
 
     def all(self) -> Chosen:

@@ -131,6 +131,7 @@ def test_an_api_is_its_class_or_its_name(cluster: Cluster, api: Any, name: str) 
         ),
         ("Produce", {"group": "g"}, ValueError, "has no group: .* by topic, partition, trans"),
         ("Produce", {"where": 7}, TypeError, "where is a function of a request, not 7"),
+        ("Produce", {"topics": "t"}, TypeError, "on has no keyword 'topics'; did you mean topic="),
     ],
 )
 def test_a_mistake_is_named(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -79,6 +80,10 @@ def test_which_requests_are_wanted(kafka: Emulator) -> None:
     assert len(journal.of(client_id="by hand", connection=1, outcome="answered")) == 4
     assert len(journal.of(client_id="nobody")) == len(journal.of(connection=2)) == 0
     assert len(journal.of("Produce").of(where=lambda each: each.number == 2)) == 1
+    assert len(journal.of(topic=re.compile("^ord"), client_id=re.compile("hand$"))) == 2
+    assert len(journal.of("Produce", partition=0, version=range(20), broker=1)) == 3
+    assert len(journal.of("Produce", topic="orders", partition=7)) == 0
+    assert len(journal.of(client_software=re.compile("librdkafka"))) == 0
     assert [each.number for each in journal[1:3]] == [2, 3]
 
 
@@ -99,10 +104,13 @@ def test_topics_that_are_named_by_their_id(kafka: Emulator) -> None:
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [({"api": "Fech"}, "there is no API 'Fech'; do you mean Fetch"),
-     ({"outcome": "lost"}, "outcome is 'waiting' or 'answered'")],
+     ({"outcome": "lost"}, "outcome is 'waiting' or 'answered'"),
+     ({"topics": "t"}, "of has no keyword 'topics'; did you mean topic=?"),
+     ({"api": "Heartbeat", "topic": "t"}, "a request of Heartbeat has no topic"),
+     ({"service": "shop"}, "of has no keyword 'service': it has topic, partition")],
 )  # fmt: skip
 def test_what_is_wanted_is_checked(kafka: Emulator, wanted: dict[str, Any], message: str) -> None:
-    with kafka.journal as journal, pytest.raises(ValueError, match=message):
+    with kafka.journal as journal, pytest.raises((ValueError, TypeError), match=message):
         journal.of(**wanted)
 
 
