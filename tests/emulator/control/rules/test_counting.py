@@ -119,7 +119,7 @@ def gone(*_: Any) -> bool:
     [
         (lambda on: on.once().drop_reply(), "once().drop_reply()"),
         (lambda on: on.times(2).drop_request(), "times(2).drop_request()"),
-        (lambda on: on.after(2).every(3).disconnect(), "after(2).every(3).disconnect('before')"),
+        (lambda on: on.after(2).every(3).disconnect(), "after(2).every(3).disconnect()"),
         (lambda on: on.disconnect("after"), "disconnect('after')"),
         (
             lambda on: on.with_probability(0.5, seed=7).delay(2),
