@@ -387,17 +387,9 @@ class InProcessCluster:
         from ...emulator.control.request_metrics import RequestMetrics
 
         if self._request_metrics is None:
-            self._request_metrics = RequestMetrics()
+            self._request_metrics = RequestMetrics(lambda: self._server().cluster)
         step = self._request_metrics
-
-        def counted(cluster: Cluster) -> Counted:
-            def name(topic_id: bytes) -> str:
-                topic = cluster.topics.by_id(topic_id)
-                return "" if topic is None else topic.name
-
-            return step.counted(cluster.chain, name)
-
-        return self._call(counted)
+        return self._call(lambda _: step.counted())
 
     def _call(self, action: Callable[[Cluster], T]) -> T:
         found: T = self._run(action)

@@ -28,7 +28,7 @@ from .refusals import finder, refusals
 
 if TYPE_CHECKING:
     from ..base.call import Call
-    from ..base.chain import Chain
+    from ..cluster import Cluster
 
 IDLE_S = 300.0
 """What a Prometheus that has gone leaves behind: the count ends so long after its last question."""
@@ -100,20 +100,18 @@ class RequestMetrics(Step):
 
     reads_records = False
 
-    def __init__(self) -> None:
+    def __init__(self, cluster: Callable[[], Cluster]) -> None:
+        """`cluster`: the one that is served now, since another may take its place."""
+        self._cluster = cluster
         self._begun: dict[Call, float] = {}
         self._counted = Counted({}, {})
         self._until = 0.0
-        self._leave: Callable[[], None] = lambda: None
-        self._name: Callable[[bytes], str] = lambda topic_id: ""
 
-    def counted(self, chain: Chain, name: Callable[[bytes], str]) -> Counted:
-        """What was counted, and from now on is. `name`: of a topic by its id, "" if nobody has
-        it."""
+    def counted(self) -> Counted:
+        """What was counted, and from now on is."""
         self._until = perf_counter() + IDLE_S
-        self._name = name
+        chain = self._cluster().chain
         if self not in chain:
-            self._leave = lambda: chain.remove(self)
             chain.insert(0, self)
         return self._counted.copied()
 
@@ -122,7 +120,7 @@ class RequestMetrics(Step):
         now = self._begun[call] = perf_counter()
         if now > self._until:
             self._until = now + IDLE_S
-            self._leave()
+            self._cluster().chain.remove(self)
 
     def after(self, call: Call, request: Request, response: Response | None) -> None:
         """It is answered."""
@@ -161,7 +159,8 @@ class RequestMetrics(Step):
     def _topic(self, name: str, topic_id: bytes) -> Any:
         """None of one that nobody has."""
         if not name and topic_id != NO_ID:
-            name = self._name(topic_id)
+            topic = self._cluster().topics.by_id(topic_id)
+            name = "" if topic is None else topic.name
         if not name:
             return None
         found = self._counted.topics.get(name)
