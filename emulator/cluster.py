@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
 from ..storage.naming import KAFKA, Naming
-from ..wire import Error, Refused
+from ..wire import Refused
 from ..wire.scan import HAVE_C
 from .base.call import TEST
 from .base.clock import Clock
@@ -24,6 +24,7 @@ from .base.journal import Journal
 from .base.logger import log
 from .base.node import alive
 from .broker import Broker
+from .cluster_state import ClusterState
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients
@@ -109,11 +110,25 @@ class Cluster(Environment):
         self.authorizer, self.features = self._open_authorizer(), Features(self.metadata)
         self.security = Security(config, listeners, self.metadata.image, self.random, key_sets)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
-        self.share_coordinators, self.share_leaders = shares = open_share(self)
-        self.groups, self.transactions = open_groups(self), open_transactions(self)
+        state = self._state()
+        self.share_coordinators, self.share_leaders = shares = open_share(state)
+        self.groups = open_groups(state, self.share_coordinators)
+        self.transactions = open_transactions(state, self.groups)
         self.shifted += [self.groups.shift, self.transactions.shift]
         self.metadata.subscribe(*shares, self.groups, self.transactions, self.answers)
         self._begin(timing)
+
+    def _state(self) -> ClusterState:
+        return ClusterState(
+            environment=self,
+            metadata=self.metadata,
+            features=self.features,
+            topics=self.topics,
+            brokers=self.brokers,
+            replication=self.replication,
+            log_manager=self.log_manager,
+            once_decided=self.once_decided,
+        )
 
     def _follow_topics(self, *, is_short: bool) -> None:
         """The topics, and what brokers do, as the metadata log has them."""
@@ -234,10 +249,7 @@ class Cluster(Environment):
 
     def partition(self, name: str, index: int) -> Partition:
         """A partition by topic and index. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
-        topic = self.topics.get(name)
-        if topic is None or not 0 <= index < len(topic.partitions):
-            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        return topic.partitions[index]
+        return self.topics.partition(name, index)
 
     def any_broker(self) -> int:
         """The controller by Metadata: any that is listed, as each passes on what

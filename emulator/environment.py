@@ -35,6 +35,8 @@ class Environment:
     waits: Timers | None = None
     """Deadlines of waiting clients, in real time."""
     clock_moved: Callable[[], None] | None = None
+    is_over = False
+    """Whether the brokers stop: they close the connections, and not the clients."""
     _holds = 0
     _is_settling = False
 

@@ -29,9 +29,7 @@ MAY_IMPORT = {
 }
 # What holds a folder's rooms together, and the rooms to the left of it that may name its type.
 ONLY_AS_A_TYPE = {
-    ("emulator", "cluster", "Cluster"): (
-        *("share", "groups", "transactions", "handlers", "control", "guards", "readiness", "net"),
-    ),
+    ("emulator", "cluster", "Cluster"): (*("handlers", "control", "guards", "readiness", "net"),),
     ("fixtures", "kafka", "emulator", "Emulator"): None,  # any room
 }
 LONGEST_FILE = 600

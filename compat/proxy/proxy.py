@@ -386,7 +386,7 @@ class ProxyServer:
             ready.set_result(first)
             await self._stopping.wait()
         finally:
-            self._behind.tracker.is_over = True
+            self._behind.is_over = True
             await ports.close()
 
 

@@ -99,6 +99,7 @@ class UpstreamCluster:
         self.journal = self.tracker.journal
         self.traffic = traffic
         self.keeps_traffic = False
+        self.is_over = False
         self.topics = Topics(traffic.topic_names)
         self.nodes: dict[int, Any] = {}  # none of them is here
         self.brokers: defaultdict[int, PassedBroker] = defaultdict(PassedBroker)

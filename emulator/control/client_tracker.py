@@ -247,8 +247,6 @@ class ClientTracker:
     def __init__(self, cluster: Cluster, journal: Journal) -> None:
         self.journal = journal
         journal.clock = cluster.clock
-        self.is_over = False
-        """The broker stops: it closes the connections, and not the clients."""
         self._cluster = cluster
         self._clients: dict[str, list[_Client]] = {}
         self._of: dict[Sender, _Client] = {}
@@ -296,7 +294,7 @@ class ClientTracker:
 
     def closed(self, connection: Sender, *, is_at_work: bool) -> None:
         client = self._of.pop(connection, None)
-        if client is None or self.is_over:
+        if client is None or self._cluster.is_over:
             return
         client.is_at_work = client.is_at_work or is_at_work
         for group_id, member_id in sorted(self._members.pop(connection, ())):

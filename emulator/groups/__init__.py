@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
+    from ..share.coordinators import ShareCoordinators
     from .coordinators import Groups
 
 
-def open_groups(cluster: Cluster) -> Groups:
+def open_groups(state: ClusterState, share_states: ShareCoordinators) -> Groups:
     """The groups of a cluster, which are restored when it subscribes to the metadata."""
     from .coordinators import Groups
 
-    return Groups(cluster)
+    return Groups(state, share_states)

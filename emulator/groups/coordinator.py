@@ -44,7 +44,7 @@ from .settings import ConfigsOf, GroupSettings
 from .topics_view import NoTopics, TopicsView
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
     from ..partitions.partition import Topic
     from ..share.coordinators import ShareCoordinators
     from .consumer.calls import ConsumerCalls
@@ -236,8 +236,8 @@ class ClusterOffsetsTopic:
 
     name = CONSUMER_OFFSETS
 
-    def __init__(self, cluster: Cluster, settings: GroupSettings) -> None:
-        self._cluster = cluster
+    def __init__(self, state: ClusterState, settings: GroupSettings) -> None:
+        self._state = state
         self._settings = settings
 
     def append(
@@ -247,7 +247,7 @@ class ClusterOffsetsTopic:
         topic = self._topic()
         partition = topic.partitions[partition_for(group_id, self._settings.partitions)]
         partition.check_in_sync()
-        now = self._cluster.clock.now()
+        now = self._state.environment.clock.now()
         # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
         numbers_all = self._settings.numbers_group_records
         has_sequence = numbers_all or isinstance(records[0], OffsetRecord)
@@ -292,7 +292,7 @@ class ClusterOffsetsTopic:
                     yield Replayed(decoded, producer_id)
 
     def _topic(self) -> Topic:
-        topic = self._cluster.topics.get(self.name)
+        topic = self._state.topics.get(self.name)
         if topic is None:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic

@@ -20,19 +20,21 @@ from ..config.group import group_config
 from ..config.internal_topics import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
     from ..config.configs import BrokerConfig
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
+    from ..share.coordinators import ShareCoordinators
     from .classic.group import Answer
     from .coordinator import Coordinator
     from .records import TransactionEnd
 
 
 class Groups:
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, state: ClusterState, share_states: ShareCoordinators) -> None:
+        self._state = state
+        self._share_states = share_states
         # Answers to parked requests wait until a change of leaders is complete.
         self._held: list[Callable[[], None]] | None = None
         self.in_zookeeper: dict[tuple[str, str, int], int] = {}
@@ -42,7 +44,7 @@ class Groups:
     def _all(self) -> dict[int, Coordinator]:
         """By node. They are made, and what they are made of imported, when the first is asked for,
         or `__consumer_offsets` is there."""
-        brokers = self._cluster.brokers.items()
+        brokers = self._state.brokers.items()
         return {node_id: self._coordinator(broker.config) for node_id, broker in brokers}
 
     @property
@@ -56,9 +58,9 @@ class Groups:
         """One that knows what a broker's does of these partitions below their high watermarks."""
         from .coordinator import ClusterOffsetsTopic
 
-        found = self._coordinator(self._cluster.brokers[node_id].config)
+        found = self._coordinator(self._state.brokers[node_id].config)
         found.settings.partitions = self._all[node_id].settings.partitions
-        topic = ClusterOffsetsTopic(self._cluster, found.settings)
+        topic = ClusterOffsetsTopic(self._state, found.settings)
         for each in partitions:
             log = topic.entries(each.index, found.runtime.decode, each.high_watermark)
             found.look(each.index, log)
@@ -80,7 +82,7 @@ class Groups:
 
     def ensure_topic(self) -> None:
         """Create `__consumer_offsets` if there is none yet. Raises Refused."""
-        self._cluster.topics.ensure_internal(CONSUMER_OFFSETS)
+        self._state.topics.ensure_internal(CONSUMER_OFFSETS)
 
     def partition_for(self, group_id: str) -> int:
         return next(iter(self._all.values())).partition_for(group_id)
@@ -88,7 +90,7 @@ class Groups:
     def leader_of(self, group_id: str) -> int:
         """The id of the node that coordinates a group, or -1. Raises Refused if there is no
         topic."""
-        return self._cluster.partition(CONSUMER_OFFSETS, self.partition_for(group_id)).leader
+        return self._state.topics.partition(CONSUMER_OFFSETS, self.partition_for(group_id)).leader
 
     def end_transaction(self, partition: int, end: TransactionEnd) -> None:
         """A marker has been written to this partition of `__consumer_offsets`."""
@@ -107,12 +109,12 @@ class Groups:
                     coordinator.share.topics_deleted(frozenset(delta.removed))
             self._follow(delta)
         finally:
-            self._cluster.woken += self._held
+            self._state.environment.woken += self._held
             self._held = None
 
     def _follow(self, delta: MetadataDelta) -> None:
         """Let each broker coordinate what is in the partitions that it leads, and nothing else."""
-        topic = self._cluster.topics.get(CONSUMER_OFFSETS)
+        topic = self._state.topics.get(CONSUMER_OFFSETS)
         if topic is None or not delta.reaches(topic.id):
             return
         if topic.id in delta.created:
@@ -137,17 +139,17 @@ class Groups:
         from .settings import settings_of
         from .topics_view import TopicsView
 
-        cluster, settings = self._cluster, settings_of(config)
+        state, settings = self._state, settings_of(config)
         return Coordinator(
-            topic=ClusterOffsetsTopic(cluster, settings),
+            topic=ClusterOffsetsTopic(state, settings),
             send=self._send,
-            timers=cluster.timers,
-            now=cluster.clock.now,
+            timers=state.environment.timers,
+            now=state.environment.clock.now,
             settings=settings,
-            topics=TopicsView(cluster.topics, lambda: cluster.metadata.end_offset),
-            configs_of=partial(group_config, cluster.metadata.image.configs_of, broker=config),
-            journal=cluster.journal,
-            share_states=cluster.share_coordinators,
+            topics=TopicsView(state.topics, lambda: state.metadata.end_offset),
+            configs_of=partial(group_config, state.metadata.image.configs_of, broker=config),
+            journal=state.environment.journal,
+            share_states=self._share_states,
         )
 
     def _send(self, call: Call, answer: Answer) -> None:

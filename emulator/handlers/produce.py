@@ -371,7 +371,8 @@ def _not_admitted(
     if not candidates:
         return {}
     refused = refusals(
-        *(cluster, call.node_id, transactional_id, producers.pop(), candidates),
+        *(cluster.transactions.ask, cluster.brokers[call.node_id].config),
+        *(transactional_id, producers.pop(), candidates),
         of_produce(call.version),
     )
     return {key: _as_answered(error.error, call.version) for key, error in refused.items()}

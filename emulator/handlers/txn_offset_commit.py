@@ -133,7 +133,8 @@ def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> Non
     candidate = Candidate(partition)
     producer = Producer(request.producer_id, request.producer_epoch)
     found = refusals(
-        *(cluster, call.node_id, request.transactional_id, producer, [candidate]),
+        *(cluster.transactions.ask, cluster.brokers[call.node_id].config),
+        *(request.transactional_id, producer, [candidate]),
         of_offsets(call.version),
     )
     for refusal in found.values():

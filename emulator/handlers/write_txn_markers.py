@@ -63,7 +63,7 @@ def _write(cluster: Cluster, node_id: int, topic: str, index: int, marker: Marke
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         marker.check()
         partition.check_leader(node_id)
-        write_marker(cluster, partition, marker)
+        write_marker(partition, marker, cluster.clock.now(), cluster.groups)
     except Refused as refused:
         return refused.error
     return Error.NONE

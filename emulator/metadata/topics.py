@@ -43,7 +43,7 @@ from ...wire.stored.cluster import (
 from ..base.node import Registered
 from ..config.configs import BrokerConfig, ConfigError, TopicConfig
 from ..config.internal_topics import METADATA_TOPIC, internal_topic
-from ..partitions.partition import NO_LEADER, Topic
+from ..partitions.partition import NO_LEADER, Partition, Topic
 from .image import TOPIC_RESOURCE, PartitionImage
 from .topic_rules import DEFAULT, Assignments, added, assigned, check_name, folded, placed
 
@@ -308,6 +308,13 @@ class Catalogue(TopicIndex):
         if topic is None:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic
+
+    def partition(self, name: str, index: int) -> Partition:
+        """A partition by topic and index. Raises Refused(UNKNOWN_TOPIC_OR_PARTITION)."""
+        topic = self.get(name)
+        if topic is None or not 0 <= index < len(topic.partitions):
+            raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
+        return topic.partitions[index]
 
     # Creating
 

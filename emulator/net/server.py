@@ -299,7 +299,7 @@ class Server:
 
     def cut(self) -> None:
         """Close every connection at once, as a process that dies does."""
-        self.cluster.tracker.is_over = True
+        self.cluster.is_over = True
         self._give_up_asked()
         for protocol in list(self.protocols):
             protocol.connection.lost()
@@ -355,7 +355,7 @@ class Server:
 
     async def close(self) -> None:
         """Stop accepting, close every connection, cancel the timer."""
-        self.cluster.tracker.is_over = True
+        self.cluster.is_over = True
         for tell in self.closing:
             tell()
         self._give_up_asked()

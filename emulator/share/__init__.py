@@ -14,15 +14,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
     from .coordinators import ShareCoordinators
     from .leading import ShareLeaders
 
 
-def open_share(cluster: Cluster) -> tuple[ShareCoordinators, ShareLeaders]:
+def open_share(state: ClusterState) -> tuple[ShareCoordinators, ShareLeaders]:
     """The share coordinators of a cluster, loaded when they subscribe to the metadata, and what its
     brokers hand out to members of share groups: nothing yet."""
     from .coordinators import ShareCoordinators
     from .leading import ShareLeaders
 
-    return ShareCoordinators(cluster), ShareLeaders(cluster)
+    coordinators = ShareCoordinators(state)
+    return coordinators, ShareLeaders(state, coordinators)

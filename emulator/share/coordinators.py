@@ -55,7 +55,7 @@ from .state import (
 )
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
@@ -283,18 +283,18 @@ def _refused(error: Error) -> Refused:
 class ShareCoordinators:
     """The share coordinators, one for each broker, on their topic."""
 
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
         # By partition: the node that has it loaded, and the states.
         self._shards: dict[int, tuple[int, StateShard]] = {}
-        if cluster.release.has_share_coordinator:
-            now = cluster.clock.now()
-            for check in (_Pruning(self, cluster), _Snapshots(self, cluster)):
-                cluster.timers.every(now + check.interval_ms(), check)
+        if state.environment.release.has_share_coordinator:
+            now = state.environment.clock.now()
+            for check in (_Pruning(self, state), _Snapshots(self, state)):
+                state.environment.timers.every(now + check.interval_ms(), check)
 
     def ensure_topic(self) -> None:
         """Create `__share_group_state` if there is none yet. Raises Refused."""
-        self._cluster.topics.ensure_internal(SHARE_GROUP_STATE)
+        self._state.topics.ensure_internal(SHARE_GROUP_STATE)
 
     def leader_of(self, key: str) -> int:
         """The id of the node that coordinates what a key (ShareKey.text) names, or -1."""
@@ -350,7 +350,7 @@ class ShareCoordinators:
                 self._try(shard, shard.of_topics(set(delta.removed)))
 
     def _follow(self, delta: MetadataDelta) -> None:
-        topic = self._cluster.topics.get(SHARE_GROUP_STATE)
+        topic = self._state.topics.get(SHARE_GROUP_STATE)
         if topic is None:
             self._shards.clear()
             return
@@ -361,11 +361,11 @@ class ShareCoordinators:
             if loaded is not None and loaded[0] == partition.leader:
                 continue
             self._shards.pop(partition.index, None)
-            if partition.leader in self._cluster.brokers:
+            if partition.leader in self._state.brokers:
                 self._load(partition)
 
     def _load(self, partition: Partition) -> None:
-        config = self._cluster.brokers[partition.leader].config
+        config = self._state.brokers[partition.leader].config
         most = config.get("share.coordinator.snapshot.update.records.per.snapshot")
         shard = StateShard(self._count, most)
         self._shards[partition.index] = partition.leader, shard
@@ -382,14 +382,14 @@ class ShareCoordinators:
     # Parts
 
     def _now(self) -> int:
-        return self._cluster.clock.now()
+        return self._state.environment.clock.now()
 
     def _count(self, topic_id: bytes) -> int:
-        topic = self._cluster.topics.by_id(topic_id)
+        topic = self._state.topics.by_id(topic_id)
         return 0 if topic is None else len(topic.partitions)
 
     def _index(self, key: str) -> int:
-        topic = self._cluster.topics.get(SHARE_GROUP_STATE)
+        topic = self._state.topics.get(SHARE_GROUP_STATE)
         return NO_LEADER if topic is None else partition_for(key, len(topic.partitions))
 
     def _shard(self, key: ShareKey, asked: int | None) -> StateShard:
@@ -403,13 +403,13 @@ class ShareCoordinators:
         node_id, shard = self._shards.get(self._index(key.text), (NO_LEADER, None))
         if asked is not None and asked != node_id:
             raise Refused(Error.NOT_COORDINATOR)
-        if shard is None or not self._cluster.replication.is_up(node_id):
+        if shard is None or not self._state.replication.is_up(node_id):
             raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
         return shard
 
     def _write(self, shard: StateShard, records: Sequence[StateRecord]) -> None:
         """Append records of states that one partition keeps, then apply them. Raises Refused."""
-        partition = self._cluster.topic(SHARE_GROUP_STATE).partitions[
+        partition = self._state.topics.named(SHARE_GROUP_STATE).partitions[
             self._index(records[0].key.text)
         ]
         now = self._now()
@@ -428,7 +428,7 @@ class ShareCoordinators:
     def _flush(self, stored: Log) -> None:
         """Wait until what was appended is on disk, if configs ask for that. Raises Refused."""
         if stored.awaited_offset is not None:
-            self._cluster.log_manager.flusher.drain()
+            self._state.log_manager.flusher.drain()
             if stored.flush_failure is not None:
                 raise stored.flush_failure
 
@@ -452,7 +452,7 @@ class ShareCoordinators:
         found = False
         for index, (_, shard) in self._shards.items():
             before = shard.redundant_below()
-            partition = self._cluster.topic(SHARE_GROUP_STATE).partitions[index]
+            partition = self._state.topics.named(SHARE_GROUP_STATE).partitions[index]
             if before and before > partition.log_start_offset:
                 try:
                     partition.delete_records(before)
@@ -472,12 +472,12 @@ class ShareCoordinators:
 class _Pruning:
     """Regularly deletes records that are not needed any more."""
 
-    def __init__(self, coordinators: ShareCoordinators, cluster: Cluster) -> None:
+    def __init__(self, coordinators: ShareCoordinators, state: ClusterState) -> None:
         self._coordinators = coordinators
-        self._cluster = cluster
+        self._state = state
 
     def interval_ms(self) -> int:
-        config = self._cluster.config
+        config = self._state.environment.config
         interval_ms: int = config.get("share.coordinator.state.topic.prune.interval.ms")
         return interval_ms
 
@@ -491,12 +491,12 @@ class _Pruning:
 class _Snapshots:
     """Regularly snapshots what is not written any more, so that what is before can be deleted."""
 
-    def __init__(self, coordinators: ShareCoordinators, cluster: Cluster) -> None:
+    def __init__(self, coordinators: ShareCoordinators, state: ClusterState) -> None:
         self._coordinators = coordinators
-        self._cluster = cluster
+        self._state = state
 
     def interval_ms(self) -> int:
-        config = self._cluster.config
+        config = self._state.environment.config
         interval_ms: int = config.get("share.coordinator.cold.partition.snapshot.interval.ms")
         return interval_ms
 

@@ -30,7 +30,7 @@ from .share_partition import RangeEvent, SharePartition
 from .state import ShareKey
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..environment import Environment
 
 
 class Limits(NamedTuple):
@@ -61,7 +61,7 @@ class ShareFetch:
 
     def __init__(
         self,
-        cluster: Cluster,
+        environment: Environment,
         leader: ShareLeader,
         group_id: str,
         wish: Wish,
@@ -73,7 +73,7 @@ class ShareFetch:
         """With `reads_later` nobody looks at the records on their way to the client."""
         self.isolation = leader.isolation(group_id)
         self.is_over = False
-        self._cluster = cluster
+        self._environment = environment
         self._leader = leader
         self._group_id = group_id
         self._wish = wish
@@ -119,7 +119,7 @@ class ShareFetch:
                 self._complete(self._next_offsets())
                 return
             self._failed |= self._not_loaded
-            self._timer = self._cluster.after(limits.max_wait_ms, self._expire)
+            self._timer = self._environment.after(limits.max_wait_ms, self._expire)
             for part, share in self._shares.items():
                 share.waits.append(self)
                 partitions[part].waits.append(self)
@@ -142,7 +142,7 @@ class ShareFetch:
         """Something has changed: look, after the request that has changed it."""
         if not self._looks and not self.is_over:
             self._looks = True
-            self._cluster.woken.append(self._look)
+            self._environment.woken.append(self._look)
 
     def _look(self) -> None:
         self._looks = False
@@ -218,11 +218,11 @@ class ShareFetch:
         each, rest = divmod(max(0, total), count)
         limits = [each] * count
         if not each:  # fewer bytes than partitions
-            first = self._cluster.random.randrange(count)
+            first = self._environment.random.randrange(count)
             for index in range(first, first + rest):
                 limits[index % count] += 1
         elif rest:
-            limits[self._cluster.random.randrange(count)] += rest
+            limits[self._environment.random.randrange(count)] += rest
         return limits
 
     # Answering

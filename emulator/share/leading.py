@@ -18,7 +18,7 @@ time (semantics N9, N11, N18):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
@@ -31,10 +31,11 @@ from .share_partition import RangeEvent, SharePartition, ShareSettings, as_leade
 from .state import Change, ShareKey
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..cluster_state import ClusterState
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition
+    from .coordinators import ShareCoordinators
 
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
 _LAST_EPOCH = 2**31 - 1
@@ -158,11 +159,19 @@ _FENCING = (
 
 
 class ShareLeader:
-    def __init__(self, cluster: Cluster, node_id: int) -> None:
-        self._cluster = cluster
+    def __init__(
+        self,
+        state: ClusterState,
+        coordinators: ShareCoordinators,
+        poison: Mapping[ShareKey, Collection[int]],
+        node_id: int,
+    ) -> None:
+        self._state = state
+        self._coordinators = coordinators
+        self._poison = poison
         self.node_id = node_id
-        config = cluster.brokers[node_id].config
-        has_shares = cluster.release.has_share_coordinator
+        config = state.brokers[node_id].config
+        has_shares = state.environment.release.has_share_coordinator
         self.sessions = SessionCache(
             config.get("group.share.max.share.sessions") if has_shares else 0
         )
@@ -176,14 +185,14 @@ class ShareLeader:
     # What share partitions need
 
     def now(self) -> int:
-        return self._cluster.clock.now()
+        return self._state.environment.clock.now()
 
     def config(self, group_id: str) -> GroupConfig:
-        configs_of = self._cluster.metadata.image.configs_of
-        return group_config(configs_of, group_id, self._cluster.brokers[self.node_id].config)
+        configs_of = self._state.metadata.image.configs_of
+        return group_config(configs_of, group_id, self._state.brokers[self.node_id].config)
 
     def settings(self, group_id: str) -> ShareSettings:
-        as_of = self._cluster.metadata.end_offset
+        as_of = self._state.metadata.end_offset
         if as_of != self._settings_as_of:
             self._settings_as_of = as_of
             self._settings.clear()
@@ -203,25 +212,25 @@ class ShareLeader:
         return READ_COMMITTED if is_committed else READ_UNCOMMITTED
 
     def start_timer(self, when: int, callback: Callable[[], None]) -> Timer:
-        return self._cluster.timers.at(when, callback)
+        return self._state.environment.timers.at(when, callback)
 
     def soon(self, callback: Callable[[], None]) -> None:
-        self._cluster.woken.append(callback)
+        self._state.environment.woken.append(callback)
 
     def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
         """Have the share coordinator note a change. Raises Refused."""
-        self._cluster.share_coordinators.write(key, state_epoch, leader_epoch, change)
+        self._coordinators.write(key, state_epoch, leader_epoch, change)
 
     def poison(self, key: ShareKey) -> Collection[int]:
         """The offsets that a test has made poison."""
-        return self._cluster.share_leaders.poison.get(key, ())
+        return self._poison.get(key, ())
 
     def tell(self, key: ShareKey, event: RangeEvent) -> None:
         """Log the event of a range of offsets, if there is one."""
-        journal = self._cluster.journal
+        journal = self._state.environment.journal
         if not journal.is_on:
             return
-        topic = self._cluster.topics.by_id(key.topic_id)
+        topic = self._state.topics.by_id(key.topic_id)
         # Who has left the group already is named as before.
         before = self._names.get(event.member_id, f"member {event.member_id}")
         if len(self._names) >= _MOST_NAMES:
@@ -257,7 +266,7 @@ class ShareLeader:
             partition.check_read(self.node_id)
             epoch = partition.leader_epoch
             try:
-                stored = self._cluster.share_coordinators.read(key, epoch)
+                stored = self._coordinators.read(key, epoch)
             except Refused as refused:
                 raise as_leader(refused) from refused
 
@@ -343,7 +352,7 @@ class ShareLeader:
     def follow(self) -> None:
         """Forget what this broker does not lead."""
         for key, share in list(self._shares.items()):
-            topic = self._cluster.topics.by_id(key.topic_id)
+            topic = self._state.topics.by_id(key.topic_id)
             if topic is None:
                 share.end_locks()
             if topic is None or topic.partitions[key.partition].leader != self.node_id:
@@ -351,17 +360,21 @@ class ShareLeader:
 
 
 class ShareLeaders:
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster = cluster
-        self._leaders = {node_id: ShareLeader(cluster, node_id) for node_id in cluster.brokers}
+    def __init__(self, state: ClusterState, coordinators: ShareCoordinators) -> None:
+        self._state = state
+        self._coordinators = coordinators
         self.poison: dict[ShareKey, set[int]] = {}
         """The offsets that a test has made poison, whoever leads."""
+        self._leaders: dict[int, ShareLeader] = {}
+        for node_id in state.brokers:
+            self.add(node_id)
 
     def at(self, node_id: int) -> ShareLeader:
         return self._leaders[node_id]
 
     def add(self, node_id: int) -> None:
-        self._leaders[node_id] = ShareLeader(self._cluster, node_id)
+        leader = ShareLeader(self._state, self._coordinators, self.poison, node_id)
+        self._leaders[node_id] = leader
 
     def remove(self, node_id: int) -> None:
         del self._leaders[node_id]
@@ -376,15 +389,14 @@ class ShareLeaders:
     def lost(self, node_id: int, connection: object) -> None:
         """A connection to a broker is closed. That of a broker whose process has ended releases
         nothing any more."""
-        cluster = self._cluster
         leader = self._leaders.get(node_id)
-        has_ended = cluster.tracker.is_over or not cluster.replication.is_up(node_id)
+        has_ended = self._state.environment.is_over or not self._state.replication.is_up(node_id)
         if leader is not None and not has_ended and leader.lost(connection):
-            cluster.settle()
+            self._state.environment.settle()
 
     def __call__(self, delta: MetadataDelta, image: MetadataImage) -> None:
         """Forget what is led elsewhere by now, or is deleted."""
-        is_off = _FEATURE in delta.features and not self._cluster.features.level(_FEATURE)
+        is_off = _FEATURE in delta.features and not self._state.features.level(_FEATURE)
         for leader in self._leaders.values():
             if is_off:
                 leader.clear()

@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
-    from .store import Transactions
+    from ..cluster_state import ClusterState
+    from ..groups.coordinators import Groups
+    from .coordinators import Transactions
 
 
-def open_transactions(cluster: Cluster) -> Transactions:
+def open_transactions(state: ClusterState, groups: Groups) -> Transactions:
     """The transactions of a cluster, loaded from its `__transaction_state`; those whose end was
     decided are completed."""
-    from .store import Transactions
+    from .coordinators import Transactions
 
-    return Transactions(cluster)
+    return Transactions(state, groups)

@@ -22,18 +22,19 @@ Source: KIP-890; run against Kafka 4.3.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from ...wire import Error, Refused
 from ...wire.batch import read_header, restamp
 from ...wire.records import end_transaction_batch
 from ..config.internal_topics import CONSUMER_OFFSETS
 from ..groups.records import TransactionEnd
-from .transaction import TV2, Key, Producer
+from .transaction import Key, Producer
 
 if TYPE_CHECKING:
-    from ..cluster import Cluster
+    from ..config.configs import BrokerConfig
+    from ..groups.coordinators import Groups
     from ..partitions.partition import Partition
 
 NO_SEQUENCE = -1
@@ -67,17 +68,20 @@ class Candidate(NamedTuple):
         return self.partition.topic.name, self.partition.index
 
 
+Ask: TypeAlias = Callable[[str, Producer, list[Key], Generation], list[Error]]
+"""The error of the coordinator of a transactional id for each of these partitions."""
+
+
 def refusals(
-    cluster: Cluster,
-    node_id: int,
+    ask: Ask,
+    config: BrokerConfig,
     transactional_id: str,
     producer: Producer,
     candidates: Iterable[Candidate],
     generation: Generation,
 ) -> dict[Key, Refused]:
-    """Which of these partitions, at this broker, may not accept the producer's data, and why.
-    Does not raise."""
-    config = cluster.brokers[node_id].config
+    """Which of these partitions, at a broker with these configs, may not accept the producer's
+    data, and why. Does not raise."""
     if not generation.adds and not config.get("transaction.partition.verification.enable"):
         return {}
     refused: dict[Key, Refused] = {}
@@ -91,32 +95,10 @@ def refusals(
                 *producer, candidate.sequence, transaction_v2=generation.adds
             )
             keys.append(candidate.key)
-    for key, error in zip(
-        keys, _asked(cluster, transactional_id, producer, keys, generation), strict=True
-    ):
+    for key, error in zip(keys, ask(transactional_id, producer, keys, generation), strict=True):
         if error:
             refused[key] = Refused(_understood(error, generation))
     return refused
-
-
-def _asked(
-    cluster: Cluster,
-    transactional_id: str,
-    producer: Producer,
-    keys: list[Key],
-    generation: Generation,
-) -> list[Error]:
-    """The coordinator's error for each of these partitions."""
-    if not keys:
-        return []
-    try:
-        coordinator = cluster.transactions.coordinator_for(transactional_id)
-        if not generation.adds:
-            return coordinator.verify(transactional_id, producer, keys)
-        coordinator.add(transactional_id, producer, keys, TV2)
-    except Refused as refused:
-        return [refused.error] * len(keys)
-    return [Error.NONE] * len(keys)
 
 
 def _understood(error: Error, generation: Generation) -> Error:
@@ -150,13 +132,13 @@ class Marker(NamedTuple):
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
 
 
-def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None:
-    """End the producer's transaction in a partition. Raises Refused: NOT_ENOUGH_REPLICAS,
+def write_marker(partition: Partition, marker: Marker, now: int, groups: Groups) -> None:
+    """End the producer's transaction in a partition, and with one of `__consumer_offsets` what
+    groups have pending there. Raises Refused: NOT_ENOUGH_REPLICAS,
     INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR;
     UNKNOWN_SERVER_ERROR for numbers that no marker can have."""
     marker.check()
     partition.check_in_sync()
-    now = cluster.clock.now()
     batch = end_transaction_batch(
         marker.commit,
         base_offset=0,
@@ -181,4 +163,4 @@ def write_marker(cluster: Cluster, partition: Partition, marker: Marker) -> None
     partition.append(batch, header, now)
     if partition.topic.name == CONSUMER_OFFSETS:
         end = TransactionEnd(marker.producer_id, marker.commit)
-        cluster.groups.end_transaction(partition.index, end)
+        groups.end_transaction(partition.index, end)

@@ -45,11 +45,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
-from ..base.journal import Journal
 from .transaction import (
     LAST_EPOCH,
     NO_EPOCH,
     NO_PRODUCER_ID,
+    OVERDUE,
     TV1,
     TV2,
     Key,
@@ -165,27 +165,6 @@ def _may_ask(known: Transaction, asked: Producer) -> bool:
     was until its epochs were used up."""
     is_before = asked.producer_id == known.previous_producer_id and asked.epoch >= LAST_EPOCH
     return known.epoch == NO_EPOCH or asked.producer_id == known.producer_id or is_before
-
-
-OVERDUE = "open for longer than its timeout"
-
-_ENDS = {
-    State.PREPARE_COMMIT: "transaction committed",
-    State.PREPARE_ABORT: "transaction aborted",
-}
-
-
-def tell_step(journal: Journal, before: Transaction | None, after: Transaction, why: str) -> None:
-    """The state after a step, and before it: a begin, or an end when it is decided. `why` it is
-    aborted, if not by its producer."""
-    was = State.EMPTY if before is None else before.state
-    if after.state is State.ONGOING and was is not State.ONGOING:
-        kind = "transaction begun"
-    elif after.state in _ENDS and was is State.ONGOING:
-        kind = "transaction timed out" if why.startswith(OVERDUE) else _ENDS[after.state]
-    else:
-        return
-    journal.add(kind, transactional_id=after.transactional_id, reason=why)
 
 
 # Errors of a partition that has seen a newer producer or coordinator: do not retry.

@@ -34,6 +34,8 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import NamedTuple
 
+OVERDUE = "open for longer than its timeout"
+
 
 class State(Enum):
     """A state, by the name in answers."""

@@ -37,6 +37,7 @@ ROOMS = {
         replication
         security
         maintenance
+        cluster_state broker
         share
         groups
         transactions
@@ -45,7 +46,7 @@ ROOMS = {
         guards
         readiness
         net
-        parameters broker cluster
+        parameters cluster
         snapshots
         zookeeper
         kafka_0_7

@@ -143,5 +143,5 @@ def test_a_refused_marker_has_rolled_too(
     produce(client, full)
     marker = Marker(4711, epoch, True, 0, version)
     with pytest.raises(Refused, match=error.name):
-        write_marker(cluster, cluster.partition("t", 0), marker)
+        write_marker(cluster.partition("t", 0), marker, cluster.clock.now(), cluster.groups)
     assert bases(cluster) == ends

@@ -108,7 +108,7 @@ def test_plain_batches_wait_until_the_transaction_is_over(producer: Make) -> Non
 def test_a_partition_that_knows_a_later_epoch_asks_nobody(producer: Make, cluster: Cluster) -> None:
     x = producer()
     marker = Marker(x.producer.producer_id, 5, False, 0, 0)
-    write_marker(cluster, cluster.partition("t", 0), marker)
+    write_marker(cluster.partition("t", 0), marker, cluster.clock.now(), cluster.groups)
     assert x.write(b"v") is Error.INVALID_PRODUCER_EPOCH
     assert x.state.state is State.EMPTY
 
@@ -172,14 +172,14 @@ def test_a_marker_of_an_older_coordinator_or_producer_is_refused(
 ) -> None:
     x = producer()
     partition, pid = cluster.partition("t", 0), x.producer.producer_id
-    write_marker(cluster, partition, Marker(pid, 3, True, 7, 0))
+    write_marker(partition, Marker(pid, 3, True, 7, 0), cluster.clock.now(), cluster.groups)
     for marker, error in (
         (Marker(pid, 3, True, 6, 0), Error.TRANSACTION_COORDINATOR_FENCED),
         (Marker(pid, 2, True, 7, 0), Error.INVALID_PRODUCER_EPOCH),
         (Marker(-1, 3, True, 7, 0), Error.UNKNOWN_SERVER_ERROR),
     ):
         with pytest.raises(Refused) as refused:
-            write_marker(cluster, partition, marker)
+            write_marker(partition, marker, cluster.clock.now(), cluster.groups)
         assert refused.value.error is error
     assert partition.log_end_offset == 1
 

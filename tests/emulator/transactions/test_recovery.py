@@ -164,7 +164,7 @@ def test_damaged_records_are_passed_over(disk: MemoryDisk, cluster: Cluster) -> 
     from odradek.wire.records import build_batch
 
     x = TxnClient(cluster).begin()
-    partition = partition_of(cluster, "x")
+    partition = partition_of(cluster.topics, "x")
     for key, value in ((b"\0\0\0\1y", b"\0\7"), (b"\0\5", b""), (None, b"x"), (b"\0\0\0\1x", b"")):
         batch = build_batch([(0, key, value, ())])
         partition.append(batch, read_header(batch), cluster.clock.now())
