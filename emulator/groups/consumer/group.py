@@ -1,7 +1,7 @@
 """A consumer group (KIP-848): the state in its records. It changes only by applying records.
 
 What members do to it stands beside this module, as functions that return the records to write:
-heartbeat.py, regex.py, classic_protocol.py, conversion.py.
+heartbeat.py, regex.py, conversion.py.
 """
 
 from __future__ import annotations

@@ -227,7 +227,7 @@ def _updated(member: ConsumerMember, call: Call, request: Request) -> ConsumerMe
 class Step:
     """The consequences of a change of a member: for the group, its target, and the member.
 
-    Also used for members that speak the classic protocol (classic_protocol.py)."""
+    Also used for members that speak the classic protocol (calls.py)."""
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 from odradek.storage import LogDirectory, LogDirectoryError, MemoryDisk
 from odradek.storage.disk.directory import MAPPED_FROM, Directory, File, FileLock, Handle, Locked
-from odradek.storage.disk.memory_files import MemoryDirectory, MemoryFile, MemoryHandle, MemoryLock
+from odradek.storage.disk.memory import MemoryDirectory, MemoryFile, MemoryHandle, MemoryLock
 
 LARGE = MAPPED_FROM + 5000
 

@@ -18,10 +18,9 @@ from typing import Any
 
 from .....storage.disk.directory import Directory
 from .....storage.naming import CLUSTER_METADATA, DELETED, NAMINGS, Naming, renamed_suffix
-from .batches import SegmentSummary, SegmentTask
+from .batches import Policies, SegmentSummary, SegmentTask
 from .directory_check import DirectoryFacts, TopicPartition, check_directory, read_directory
 from .findings import Finding, Findings, in_order
-from .gaps import Policies
 from .partition_check import PartitionFold, PartitionSummary
 from .records_check import RecordsSummary, skew
 from .segment_check import check_segment

@@ -31,9 +31,16 @@ from .....storage.disk.directory import Directory
 from .....storage.naming import CLEANED, DAMAGED, DELETED, SNAPSHOT, SWAP, Naming
 from .....storage.producers import ProducerState, ProducerStates, SnapshotError
 from .....storage.repairs.faults import EpochCheck, wrong_epoch
-from .batches import NONE, PRODUCERS_MAX, ProducerRun, SegmentSummary, tell_sequence
+from .batches import (
+    NONE,
+    PRODUCERS_MAX,
+    MissingOffsets,
+    Policies,
+    ProducerRun,
+    SegmentSummary,
+    tell_sequence,
+)
 from .findings import Finding, Findings
-from .gaps import MissingOffsets, Policies
 from .segment_check import SUFFIXES
 
 _SMALL_FILE_MAX = 64 << 20

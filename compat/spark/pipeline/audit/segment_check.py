@@ -63,9 +63,8 @@ from ...segments.damaged import Damaged
 from ...segments.decoder import read_segment
 from ...segments.listing import Segment
 from ...segments.wanted import Wanted
-from .batches import AbortedCheck, BatchChecks, SegmentSummary, SegmentTask, span
+from .batches import AbortedCheck, BatchChecks, Gaps, SegmentSummary, SegmentTask, span
 from .findings import Finding, Findings
-from .gaps import Gaps
 from .records_check import COLUMNS
 
 _NONE = (1 << 62, 1 << 62)

@@ -20,9 +20,8 @@ from ...segments.outcomes import Outcomes
 from ...segments.wanted import Wanted
 from ..broker import EARLIEST, LATEST, Cluster, fetch, offsets
 from ..topics import Topics, partition_sizes
-from .batches import BatchChecks, SegmentSummary, SegmentTask
+from .batches import MAY_BE_COMPACTED, BatchChecks, SegmentSummary, SegmentTask
 from .findings import Findings, in_order
-from .gaps import MAY_BE_COMPACTED
 from .joining import Audit, Run
 from .partition_check import PartitionSummary
 from .records_check import COLUMNS, RecordsSummary, skew

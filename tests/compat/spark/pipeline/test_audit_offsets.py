@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from odradek import Emulator
 from odradek.compat.commands import main
+from odradek.compat.spark.pipeline.audit.batches import MAY_BE_COMPACTED
 from odradek.compat.spark.pipeline.audit.findings import Finding
-from odradek.compat.spark.pipeline.audit.gaps import MAY_BE_COMPACTED
 from odradek.compat.spark.segments.writer import SegmentWriter
 from odradek.emulator.cluster import Cluster
 from odradek.storage import LogDirectory
