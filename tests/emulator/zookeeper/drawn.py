@@ -10,7 +10,7 @@ from random import Random
 
 from odradek.emulator.zookeeper.acl import ANYONE, IP, OPEN, Acl, Acls, Id, digest_id, read_acl
 from odradek.emulator.zookeeper.jute import Reader
-from odradek.emulator.zookeeper.requests import CHILDREN, CHILDREN2, EXISTS, GET
+from odradek.emulator.zookeeper.keeper import CHILDREN, CHILDREN2, EXISTS, GET
 
 from . import raw
 from .raw import Asked, Connection

@@ -13,8 +13,7 @@ from odradek.emulator.base.timers import Timer, Timers
 from odradek.emulator.zookeeper import jute
 from odradek.emulator.zookeeper.acl import OPEN, Acls, encoded
 from odradek.emulator.zookeeper.jute import Reader
-from odradek.emulator.zookeeper.keeper import Client, Keeper
-from odradek.emulator.zookeeper.requests import (
+from odradek.emulator.zookeeper.keeper import (
     AUTH,
     CHECK,
     CHECK_WATCHES,
@@ -29,6 +28,8 @@ from odradek.emulator.zookeeper.requests import (
     SET_ACL,
     SET_WATCHES,
     SYNC,
+    Client,
+    Keeper,
 )
 from odradek.emulator.zookeeper.tree import DEFAULT_LIMITS, Limits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from odradek.emulator.zookeeper import jute
 from odradek.emulator.zookeeper.errors import Code, KeeperError
-from odradek.emulator.zookeeper.requests import EXISTS, GET
+from odradek.emulator.zookeeper.keeper import EXISTS, GET
 from odradek.emulator.zookeeper.tree import (
     Create,
     Delete,

@@ -11,7 +11,7 @@ import pytest
 from odradek import Emulator
 from odradek.compat.clients import wait_until
 from odradek.emulator.zookeeper import jute
-from odradek.emulator.zookeeper.requests import CHILDREN, EXISTS, GET, PING
+from odradek.emulator.zookeeper.keeper import CHILDREN, EXISTS, GET, PING
 from odradek.emulator.zookeeper.tree import Mode
 
 from tests.emulator.zookeeper import raw
