@@ -370,11 +370,9 @@ def _not_admitted(
         raise Refused(Error.INVALID_PRODUCER_ID_MAPPING, message)
     if not candidates:
         return {}
-    refused = refusals(
-        *(cluster.transactions.ask, cluster.brokers[call.node_id].config),
-        *(transactional_id, producers.pop(), candidates),
-        of_produce(call.version),
-    )
+    ask, config = cluster.transactions.ask, cluster.brokers[call.node_id].config
+    generation = of_produce(call.version)
+    refused = refusals(ask, config, transactional_id, producers.pop(), candidates, generation)
     return {key: _as_answered(error.error, call.version) for key, error in refused.items()}
 
 

@@ -132,10 +132,8 @@ def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> Non
         return
     candidate = Candidate(partition)
     producer = Producer(request.producer_id, request.producer_epoch)
-    found = refusals(
-        *(cluster.transactions.ask, cluster.brokers[call.node_id].config),
-        *(request.transactional_id, producer, [candidate]),
-        of_offsets(call.version),
-    )
+    ask, config = cluster.transactions.ask, cluster.brokers[call.node_id].config
+    generation = of_offsets(call.version)
+    found = refusals(ask, config, request.transactional_id, producer, [candidate], generation)
     for refusal in found.values():
         raise refusal
