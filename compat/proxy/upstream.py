@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, cast
 from ...emulator.base.chain import Chain
 from ...emulator.base.clock import SystemClock
 from ...emulator.base.journal import Journal
+from ...emulator.base.turns import carried_out
 from ...emulator.control.client_tracker import ClientTracker
 from ...emulator.control.traffic.exchange import Exchange, Peer, ids_of
 from ...emulator.control.traffic.traffic import Traffic
@@ -49,8 +50,8 @@ class PassingSessions:
         known = self._sessions.get(session_id)
         if known is None:
             return
-        known.add(request)
-        known.forget(request)
+        carried_out(known.add(request))
+        carried_out(known.forget(request))
         self._sessions.move_to_end(session_id)
         if len(self._sessions) > _MOST:
             self._sessions.popitem(last=False)

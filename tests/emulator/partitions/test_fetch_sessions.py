@@ -6,13 +6,13 @@ import tracemalloc
 from random import Random
 
 import pytest
+from odradek.emulator.base.turns import carried_out
 from odradek.emulator.partitions import fetch_sessions
 from odradek.emulator.partitions.fetch_sessions import Session, SessionCache
 from odradek.wire import Error, Refused
 from odradek.wire.api.fetch import FetchRequest
 
 from tests.requests.fetch import asked, fetch_all, fetch_request
-from tests.support.slices import carried_out
 
 ROOM = 100
 EVICTION_MS = 120_000

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from odradek.emulator.base.turns import carried_out
 from odradek.wire.codec.messages import read_in_slices, write_in_slices
 from odradek.wire.codec.source import default_of
 from odradek.wire.errors import WireError
@@ -22,7 +23,6 @@ from odradek.wire.schema import Message, Struct
 
 from tests.support.drawn import IS_SAMPLE, sample, sized
 from tests.support.looped import for_each
-from tests.support.slices import carried_out
 from tests.wire.support.messages import MESSAGES, full, may_be_null, structs, versions
 
 each_message = for_each("cls", MESSAGES)
