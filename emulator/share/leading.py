@@ -18,7 +18,7 @@ time (semantics N9, N11, N18):
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...wire import Error, Refused
@@ -163,12 +163,12 @@ class ShareLeader:
         self,
         state: ClusterState,
         coordinators: ShareCoordinators,
-        poison: Mapping[ShareKey, Collection[int]],
+        poison_of: Callable[[ShareKey], Collection[int]],
         node_id: int,
     ) -> None:
         self._state = state
         self._coordinators = coordinators
-        self._poison = poison
+        self._poison_of = poison_of
         self.node_id = node_id
         config = state.brokers[node_id].config
         has_shares = state.environment.release.has_share_coordinator
@@ -223,7 +223,7 @@ class ShareLeader:
 
     def poison(self, key: ShareKey) -> Collection[int]:
         """The offsets that a test has made poison."""
-        return self._poison.get(key, ())
+        return self._poison_of(key)
 
     def tell(self, key: ShareKey, event: RangeEvent) -> None:
         """Log the event of a range of offsets, if there is one."""
@@ -373,8 +373,11 @@ class ShareLeaders:
         return self._leaders[node_id]
 
     def add(self, node_id: int) -> None:
-        leader = ShareLeader(self._state, self._coordinators, self.poison, node_id)
+        leader = ShareLeader(self._state, self._coordinators, self._poison_of, node_id)
         self._leaders[node_id] = leader
+
+    def _poison_of(self, key: ShareKey) -> Collection[int]:
+        return self.poison.get(key, ())
 
     def remove(self, node_id: int) -> None:
         del self._leaders[node_id]
