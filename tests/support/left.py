@@ -23,9 +23,10 @@ from typing import Any, NamedTuple
 
 # Of Spark and its launcher; and pytest's own, which names the test.
 _NOT_OURS = ("SPARK_", "PYSPARK_", "PYTEST_")
+# SIGALRM is left out: pytest's time limit of a test takes its handler away once the test has failed.
 _SIGNALS = [
     signal.Signals[name]
-    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGUSR1", "SIGUSR2")
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE", "SIGUSR1", "SIGUSR2")
     if hasattr(signal, name)
 ]
 
