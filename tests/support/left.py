@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 # Of Spark and its launcher; and pytest's own, which names the test.
 _NOT_OURS = ("SPARK_", "PYSPARK_", "PYTEST_")
-# SIGALRM is left out: pytest's time limit of a test takes its handler away once the test has failed.
+# Not SIGALRM: the time limit of a test takes its handler away once the test has failed.
 _SIGNALS = [
     signal.Signals[name]
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGPIPE", "SIGUSR1", "SIGUSR2")
