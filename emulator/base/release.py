@@ -80,6 +80,14 @@ class Release:
     """Fetch has the last stable offset whatever the isolation level; else -1 if uncommitted."""
     lists_aborted_of_unknown: bool = True
     """An unknown partition has an empty list of aborted transactions in Fetch; else null."""
+    accepts_first_sequences: bool = True
+    """A producer that is not known may begin with any sequence (KIP-360); else it is
+    UNKNOWN_PRODUCER_ID if it does not begin with 0."""
+    knows_unknown_producers: bool = True
+    """A producer that does not begin with 0 is UNKNOWN_PRODUCER_ID; else
+    OUT_OF_ORDER_SEQUENCE_NUMBER."""
+    starts_after_times: bool = True
+    """Produce has the log start offset also where a time is refused."""
     takes_broker_times: bool = True
     """Messages and batches that claim the broker's time (LogAppendTime) are taken; else
     INVALID_TIMESTAMP."""
@@ -101,6 +109,12 @@ class Release:
     moves_partitions_with_records: bool = True
     """In a fetch session the partitions that have records are the last ones next time; else those
     that are answered."""
+    knows_epoch_of_empty_logs: bool = True
+    """OffsetForLeaderEpoch of the leader's epoch has the end of the log; else -1 where nothing was
+    written in it."""
+    names_missing_replicas: bool = True
+    """Whoever reads as a debugger what is not there has UNKNOWN_TOPIC_OR_PARTITION; else
+    REPLICA_NOT_AVAILABLE."""
     lists_offsets_entry_by_entry: bool = False
     """ListOffsets answers the entries of a request one by one; else it groups them by topic, and
     refuses all of them for an unknown isolation level."""
@@ -117,6 +131,19 @@ class Release:
     UNKNOWN_SERVER_ERROR."""
     newcomers_leave_with_a_round: bool = True
     """A new member that does not join a second time leaves when the round ends."""
+    looks_for_partitions_of_offsets: bool = True
+    """Offsets of a partition that is not there are UNKNOWN_TOPIC_OR_PARTITION; else a topic is
+    enough."""
+    lets_waiting_members_beat: bool = True
+    """Heartbeat of a member that waits for its assignment is right; else REBALANCE_IN_PROGRESS."""
+    checks_generations_first: bool = True
+    """Heartbeat and OffsetCommit while members wait for their assignments look at the generation
+    first; else they are REBALANCE_IN_PROGRESS, and the commit whoever asks."""
+    names_empty_group_ids: bool = True
+    """Heartbeat, SyncGroup and LeaveGroup of a group without a name are INVALID_GROUP_ID; else
+    UNKNOWN_MEMBER_ID."""
+    refuses_joins_without_generation: bool = True
+    """A refused JoinGroup has the generation -1; else 0."""
     refuses_unknown_instances: bool = True
     """A member that names a static instance of its group that there is not is UNKNOWN_MEMBER_ID;
     else that is so only when it joins."""
@@ -138,6 +165,12 @@ class Release:
     committed since then (KIP-1251); else only in the member's own epoch."""
     stamps_assignments: bool = True
     """Target assignments are written with the time at which they were computed."""
+    leaves_extra_partitions: bool = True
+    """The assignor "uniform" leaves a partition more to members that have it already; else the
+    first members get one more each."""
+    hashes_subscriptions: bool = True
+    """The record of a consumer group has a hash of the topics that it reads; else they are a record
+    of their own."""
     lets_members_rejoin: bool = True
     """A member of a consumer group may join again at any time, with the epoch 0; else that is an
     epoch like any other, and fenced if it is not the one before."""
@@ -146,6 +179,9 @@ class Release:
     for all that are asked for, and an empty id fails all of them."""
     describes_unrevoked_partitions: bool = True
     """A member that is described has what it has not given up yet, too."""
+    answers_unknown_coordinators: bool = True
+    """FindCoordinator of an unknown type is answered, and a good answer has the message NONE; else
+    the connection is closed, and there is no message."""
     refuses_unknown_coordinators: bool = True
     """FindCoordinator of an unknown type is INVALID_REQUEST; else UNKNOWN_SERVER_ERROR."""
     lists_only_asked_directories: bool = True
@@ -165,6 +201,9 @@ class Release:
     forgets_starts: bool = True
     """A producer that starts anew has no start of a transaction; else that of its last one, as long
     as the broker runs."""
+    looks_at_level_first: bool = True
+    """A request of the second generation where transaction.version is 0 leaves its transactional id
+    as it was; else in a transition that never ends: CONCURRENT_TRANSACTIONS until a restart."""
     fences_by_one_epoch: bool = True
     """Of the second generation the abort of a producer that starts anew raises the epoch once; else
     twice."""
@@ -195,6 +234,13 @@ class Release:
     refuses_unknown_acls: bool = True
     """A filter of access rules that names something unknown (0) closes the connection; else it fits
     nothing."""
+    describes_defaults_only_later: bool = True
+    """DescribeConfigs v0 says of nothing that it is a default; else of what is one."""
+    describes_each_entry: bool = True
+    """DescribeConfigs, DescribeGroups and ListOffsets answer each entry of a request (of the last
+    those of topics with partitions); else each name once."""
+    hides_mechanisms: bool = True
+    """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
     looks_for_topics_first: bool = True
     """A controller with ZooKeeper looks first whether a topic to be created is there, knows the
     brokers' default numbers (KIP-464), answers each entry of a request, and has INVALID_CONFIG for
@@ -202,6 +248,14 @@ class Release:
     knows_missing_topics: bool = True
     """A broker with ZooKeeper has UNKNOWN_TOPIC_OR_PARTITION for configs of a topic that is not
     there; else INVALID_TOPIC_EXCEPTION for its name, and UNKNOWN_SERVER_ERROR."""
+    refuses_disabled_deletion: bool = True
+    """DeleteTopics where topics are not to be deleted is refused; else REQUEST_TIMED_OUT, and they
+    stay."""
+    stores_batches: bool = True
+    """Of messages that are produced together the batch has to fit; else each of them, and a message
+    without a time is as one of the time -1."""
+    takes_null_configs: bool = True
+    """CreateTopics with a config without a value is answered; else the connection is closed."""
     names_null_configs: bool = True
     """A controller with ZooKeeper has INVALID_REQUEST for configs of a new topic without a value;
     else UNKNOWN_SERVER_ERROR."""

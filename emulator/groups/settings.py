@@ -43,6 +43,10 @@ class GroupSettings:
     max_session_timeout_ms: int = _of("group.max.session.timeout.ms", 1_800_000)
     new_member_join_timeout_ms: int = _fixed(300_000)
     newcomers_leave_with_a_round: bool = True
+    lets_waiting_members_beat: bool = True
+    checks_generations_first: bool = True
+    names_empty_group_ids: bool = True
+    refuses_joins_without_generation: bool = True
     refuses_unknown_instances: bool = True
     removes_unsynced_members: bool = True
     writes_new_groups: bool = True
@@ -53,6 +57,8 @@ class GroupSettings:
     keeps_epochs_of_partitions: bool = True
     stamps_assignments: bool = True
     lets_members_rejoin: bool = True
+    hashes_subscriptions: bool = True
+    leaves_extra_partitions: bool = True
     tells_commits_of_missing_groups: bool = True
     metadata_max_chars: int = _of("offset.metadata.max.bytes", 4096)  # Kafka counts characters
     retention_ms: int = _of("offsets.retention.minutes", 7 * 24 * 60 * 60_000, 60_000)

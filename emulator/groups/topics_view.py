@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from struct import Struct
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
+from ..base.java_order import hash_map_order
 from .regex.lookup import Lookups
 from .xxh3 import xxh3_64
 
@@ -91,6 +92,15 @@ class TopicsView:
     def names(self) -> list[str]:
         return [topic.name for topic in self.catalogue]
 
+    def known(self, names: Iterable[str]) -> list[StoredTopic]:
+        """Those of these topics that there are, in the order of a Java HashMap."""
+        found = (self.catalogue.get(name) for name in hash_map_order(names))
+        return [
+            StoredTopic(topic.id, topic.name, range(len(topic.partitions)))
+            for topic in found
+            if topic is not None
+        ]
+
     def hash_of(self, names: Iterable[str]) -> int:
         """A hash of ids and sizes of these topics, as a broker stores it to detect a change; 0 if
         none of them exists. Racks of partitions are left out."""
@@ -113,7 +123,23 @@ class TopicsView:
         self._ids = ids
 
 
-def _hash(topic: TopicLike) -> int:
+class StoredTopic(NamedTuple):
+    """A topic as a record has it."""
+
+    id: bytes
+    name: str
+    partitions: Sequence[int]
+    """Their numbers."""
+
+
+def hash_of_stored(topics: Iterable[StoredTopic]) -> int:
+    """What `TopicsView.hash_of` is of topics that are as these."""
+    hashes = {topic.name: _hash(topic) for topic in topics}
+    packed = [_LONG.pack(_signed(hashes[name])) for name in sorted(hashes, key=_utf16)]
+    return _signed(xxh3_64(b"".join(packed))) if packed else 0
+
+
+def _hash(topic: TopicLike | StoredTopic) -> int:
     """magic int8 | id 2 * int64 | name in UTF-16, its length int32 | count int32 | each int32"""
     count = len(topic.partitions)
     name = topic.name.encode("utf-16-le", "surrogatepass")

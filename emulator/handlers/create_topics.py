@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.create_topics import CreateTopicsRequest, CreateTopicsResponse
-from ..base.call import Call, principal_details
+from ..base.call import NO_REPLY, Call, Sentinel, principal_details
 from ..config.rows import describe_created_topic
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
 from ..metadata.topics import check_new_name, null_configs
@@ -35,11 +35,21 @@ _CONFIGS_SINCE = 5
 @handles(CreateTopicsRequest)
 def create_topics(
     cluster: Cluster, call: Call, request: CreateTopicsRequest
-) -> CreateTopicsResponse:
+) -> CreateTopicsResponse | Sentinel:
     if not cluster.release.has_kraft:
-        from .topics_old import create_old
+        from .topics_old import create_old, has_nulls
 
+        if not cluster.release.takes_null_configs and has_nulls(request):
+            call.close()
+            return NO_REPLY
         return CreateTopicsResponse(topics=create_old(cluster, call, request))
+    return create_with_kraft(cluster, call, request)
+
+
+def create_with_kraft(
+    cluster: Cluster, call: Call, request: CreateTopicsRequest
+) -> CreateTopicsResponse:
+    """What a controller of KRaft does, and answers."""
     try:
         return CreateTopicsResponse(topics=_create(cluster, call, request))
     except Refused as refused:  # all of them

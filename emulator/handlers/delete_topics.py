@@ -51,6 +51,8 @@ def delete_topics(
         known_code = call.version >= _DISABLED_SINCE
         refused = Refused(Error.TOPIC_DELETION_DISABLED if known_code else Error.INVALID_REQUEST)
         answers = [_failed(each, refused) for each in asked]
+        if not cluster.release.refuses_disabled_deletion:
+            answers = [_marked(cluster, each) for each in dict.fromkeys(asked)]
     else:
         if cluster.release.has_kraft:
             answers = _delete(cluster, call, asked, is_late=request.timeout_ms <= 0)
@@ -104,6 +106,13 @@ def _delete(cluster: Cluster, call: Call, asked: list[Asked], is_late: bool) -> 
             answers.append(_failed(both, Refused(Error.INVALID_REQUEST, message)))
     write_together(cluster, planned)
     return answers
+
+
+def _marked(cluster: Cluster, asked: Asked) -> Answer:
+    """What a broker before 1.0 answers where topics are not deleted: it marks them, and waits."""
+    is_known = asked.name is not None and cluster.topics.get(asked.name) is not None
+    error = Error.REQUEST_TIMED_OUT if is_known else Error.UNKNOWN_TOPIC_OR_PARTITION
+    return _failed(asked, Refused(error))
 
 
 def _delete_old(cluster: Cluster, call: Call, asked: list[Asked], timeout_ms: int) -> list[Answer]:

@@ -35,7 +35,7 @@ def describe(
             from .users_old import check_filter
 
             has_ips = cluster.release.serves(DescribeClientQuotasRequest.api_key, 1)
-            components = check_filter(components, has_ips=has_ips)
+            components = check_filter(components, strict=request.strict, has_ips=has_ips)
         found = matching(cluster.metadata.image, components, request.strict)
     except Refused as refused:
         return DescribeClientQuotasResponse(

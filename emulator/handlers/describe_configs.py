@@ -51,6 +51,8 @@ def describe_configs(
     kinds = KINDS if cluster.release.has_group_configs else KINDS - {GROUP}
     if not cluster.release.has_client_metrics:
         kinds -= {CLIENT_METRICS}
+    if not cluster.release.describes_each_entry:
+        kinds -= {BROKER_LOGGER}
     if any(resource.resource_type not in kinds for resource in request.resources):
         return DescribeConfigsResponse(
             results=[
@@ -65,7 +67,10 @@ def describe_configs(
             ]
         )
     described = _Described(cluster, call, request)
-    results = yield from each_of(request.resources, described.resource)
+    resources = request.resources
+    if not cluster.release.describes_each_entry:
+        resources = list({(r.resource_type, r.resource_name): r for r in resources}.values())
+    results = yield from each_of(resources, described.resource)
     return DescribeConfigsResponse(results=results)
 
 
@@ -115,7 +120,9 @@ class _Described:
 
     def _config(self, row: Row) -> Result.Config:
         if row not in self._configs:
-            self._configs[row] = _config(row, self._request)
+            tells_default = not self._cluster.release.describes_defaults_only_later
+            made = _config(row, self._request, tells_default=tells_default)
+            self._configs[row] = made
         return self._configs[row]
 
 
@@ -178,11 +185,12 @@ def _started(cluster: Cluster, node_id: int) -> dict[str, str]:
     return started if broker.rack is None else started | {"broker.rack": broker.rack}
 
 
-def _config(row: Row, request: DescribeConfigsRequest) -> Result.Config:
+def _config(row: Row, request: DescribeConfigsRequest, *, tells_default: bool) -> Result.Config:
     return Result.Config(
         name=row.name,
         value=row.value,
         read_only=row.is_read_only,
+        is_default=tells_default and row.source == Source.DEFAULT,
         config_source=row.source,
         is_sensitive=row.is_sensitive,
         synonyms=[

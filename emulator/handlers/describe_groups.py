@@ -35,4 +35,6 @@ def describe_groups(
             found.authorized_operations = GROUP_OPERATIONS
         return found
 
-    return DescribeGroupsResponse(groups=(yield from each_of(request.groups, group)))
+    each = cluster.release.describes_each_entry
+    groups = request.groups if each else list(dict.fromkeys(request.groups))
+    return DescribeGroupsResponse(groups=(yield from each_of(groups, group)))

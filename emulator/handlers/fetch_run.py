@@ -51,7 +51,7 @@ class Reading:
         """Whether something was found that the client has to know now."""
 
 
-def _partition(cluster: Cluster, version: int, wanted: Wanted) -> Partition:
+def _partition(cluster: Cluster, version: int, wanted: Wanted, *, leader_only: bool) -> Partition:
     """The partition that was asked for. Raises Refused."""
     named = wanted.topic
     if version >= _IDS_SINCE:
@@ -63,6 +63,9 @@ def _partition(cluster: Cluster, version: int, wanted: Wanted) -> Partition:
         topic = cluster.topics.get(named.name)
     index = wanted.partition
     if topic is None or not 0 <= index < len(topic.partitions):
+        names = leader_only or cluster.release.names_missing_replicas
+        if topic is not None and not names:
+            raise Refused(Error.REPLICA_NOT_AVAILABLE)
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     return topic.partitions[index]
 
@@ -142,7 +145,9 @@ class FetchRun:
         found = []
         for wanted in partitions:
             try:
-                partition = _partition(self.cluster, self.call.version, wanted)
+                partition = _partition(
+                    self.cluster, self.call.version, wanted, leader_only=self.leader_only
+                )
                 if self.denies is not None and self._is_denied(wanted):
                     raise Refused(Error.TOPIC_AUTHORIZATION_FAILED)
                 found.append((wanted, partition))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...wire import Error, Refused
 from ...wire.api.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..base.call import INVALID_REQUEST_TEXT, UNEXPECTED_TEXT, Call
+from ..base.call import INVALID_REQUEST_TEXT, NO_REPLY, UNEXPECTED_TEXT, Call, Sentinel
 from ..base.logger import log
 from ..base.turns import Slices, each_of
 from ..share.state import is_share_key
@@ -28,6 +28,7 @@ GROUP, TRANSACTION, SHARE = 0, 1, 2
 _MANY_SINCE = 4
 _SHARE_SINCE = 6
 _KEYS_A_SLICE = 20
+_OLD_TYPES = (GROUP, TRANSACTION)
 _NOT_AVAILABLE = "The coordinator is not available."
 Coordinator = FindCoordinatorResponse.Coordinator
 
@@ -35,15 +36,19 @@ Coordinator = FindCoordinatorResponse.Coordinator
 @handles(FindCoordinatorRequest, cached=True)
 def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
-) -> Slices[FindCoordinatorResponse]:
+) -> Slices[FindCoordinatorResponse | Sentinel]:
     find = cache(partial(_find, cluster, call, request.key_type))
     if call.version >= _MANY_SINCE:
         coordinators = yield from each_of(request.coordinator_keys, find, _KEYS_A_SLICE)
         return FindCoordinatorResponse(coordinators=coordinators)
+    if request.key_type not in _OLD_TYPES and not cluster.release.answers_unknown_coordinators:
+        call.close()
+        return NO_REPLY
     found = find(request.key)
+    good = "NONE" if cluster.release.answers_unknown_coordinators else None
     return FindCoordinatorResponse(
         error_code=found.error_code,
-        error_message=found.error_message if found.error_code else "NONE",
+        error_message=found.error_message if found.error_code else good,
         node_id=found.node_id,
         host=found.host,
         port=found.port,

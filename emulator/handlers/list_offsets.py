@@ -54,10 +54,15 @@ _SINCE = {
 def list_offsets(
     cluster: Cluster, call: Call, request: ListOffsetsRequest
 ) -> ListOffsetsResponse | Slices[ListOffsetsResponse]:
+    if not cluster.release.describes_each_entry:
+        repeated = _repeated(request)
+        request = _each_once(request)
+    else:
+        repeated = _repeated(request)
     if call.version == 0:
         return list_old_offsets(cluster, call, request)
     if cluster.release.lists_offsets_entry_by_entry:
-        return _as_asked(cluster, call, request, _repeated(request))
+        return _as_asked(cluster, call, request, repeated)
     if request.isolation_level not in _ISOLATION_LEVELS:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     topics = request.topics
@@ -69,6 +74,23 @@ def list_offsets(
     except Refused as refused:
         found = _error(asked, refused.error)
     return ListOffsetsResponse(topics=[ListOffsetsResponse.Topic(name=name, partitions=[found])])
+
+
+def _each_once(request: ListOffsetsRequest) -> ListOffsetsRequest:
+    """What a broker up to 2.0 makes of a request: each partition once, after v0 those that are
+    named twice as often as it takes to refuse them."""
+    topics: dict[str, dict[int, Asked]] = {}
+    for topic in request.topics:
+        for each in topic.partitions:
+            topics.setdefault(topic.name, {})[each.partition_index] = each
+    return ListOffsetsRequest(
+        replica_id=request.replica_id,
+        isolation_level=request.isolation_level,
+        topics=[
+            ListOffsetsRequest.Topic(name=name, partitions=list(partitions.values()))
+            for name, partitions in topics.items()
+        ],
+    )
 
 
 def _by_topic(

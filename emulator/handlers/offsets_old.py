@@ -76,6 +76,7 @@ def _in_order(topics: Iterable[Committed]) -> list[Committed]:
 def _problem(cluster: Cluster, group_id: str, key: Key) -> Error:
     name, index = key
     topic = cluster.topics.get(name)
-    if topic is None or not 0 <= index < len(topic.partitions):
+    looks = cluster.release.looks_for_partitions_of_offsets
+    if topic is None or (looks and not 0 <= index < len(topic.partitions)):
         return Error.UNKNOWN_TOPIC_OR_PARTITION
     return Error.NONE if group_id else Error.UNKNOWN_SERVER_ERROR

@@ -28,7 +28,7 @@ from ...wire.batch import BatchHeader
 from ..base.call import NO_REPLY, PARKED, Call, Sentinel
 from ..base.turns import Slices
 from ..partitions.acknowledging import AckWait, Unreplicated
-from ..partitions.produced import Produced
+from ..partitions.produced import ZSTD_SINCE, Produced
 from ..partitions.produced_batches import plain_header, validate
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
@@ -195,7 +195,7 @@ def _produce_any(
         entries = [_looked_up(cluster, call, each) for each in entries]
         if refusals[0] is None and request.transactional_id is not None:
             again = _not_admitted(cluster, call, entries, request.transactional_id)
-            refusals[1].update(again)
+            refusals[1].update({key: why for key, why in again.items() if key not in refusals[1]})
         answers.append(_answer(cluster, call, request, entries, refusals))
     return _outcome(cluster, call, request, answers)
 
@@ -225,7 +225,7 @@ def _check_beforehand(
             found.checked = yield from to_be_stored(found.data, *rest)
         else:
             assert found.batch is not None
-            found.checked = yield from validate(found.batch, found.header, *rest)
+            found.checked = [(yield from validate(found.batch, found.header, *rest))]
     except Refused as refused:
         found.checked = refused
 
@@ -233,7 +233,8 @@ def _check_beforehand(
 def _refusals(cluster: Cluster, call: Call, request: ProduceRequest, sent: list[Sent]) -> Refusals:
     """What is refused before anything is appended."""
     walks = cluster.release.walks_produced_batches
-    refused = _refusal_of_all(call, request, sent, walks=walks)
+    walks_old = cluster.release.names_invalid_records
+    refused = _refusal_of_all(call, request, sent, walks=walks, walks_old=walks_old)
     if refused is None and request.transactional_id is not None:
         try:
             return None, _not_admitted(cluster, call, sent, request.transactional_id)
@@ -260,8 +261,8 @@ def _answer(
         _check_refusals(refusals, topic, index)
         result = _produce(cluster, call, request, entries)
     except Refused as error:
-        if error.error is Error.INVALID_RECORD and not cluster.release.names_invalid_records:
-            error.error = Error.CORRUPT_MESSAGE
+        if not cluster.release.names_invalid_records:
+            error = _before_2_4(error)
         return Answered(asked, refused_result(cluster, call, asked, topic, index, error))
     unflushed = unreplicated = None
     assert partition is not None
@@ -273,6 +274,18 @@ def _answer(
             late = partial(not_replicated, result, partition)
             unreplicated = Unreplicated(partition, call.node_id, end, late)
     return Answered(asked, result, unflushed, unreplicated)
+
+
+_BEFORE_2_4 = {
+    Error.INVALID_RECORD: Error.CORRUPT_MESSAGE,
+    Error.UNSUPPORTED_COMPRESSION_TYPE: Error.UNKNOWN_SERVER_ERROR,
+}
+
+
+def _before_2_4(refused: Refused) -> Refused:
+    """What a broker answers that has fewer errors, and does not know zstd."""
+    error = _BEFORE_2_4.get(refused.error)
+    return refused if error is None else Refused(error, refused.message)
 
 
 def _outcome(
@@ -449,9 +462,11 @@ def _append(
     checked, config = data.checked, _config(cluster, call, partition.topic)
     if isinstance(checked, Refused):
         raise checked
-    if checked is None:
-        return Result(index=partition.index, base_offset=-1)
-    return append_checked(cluster.journal, call, request.acks, config, partition, *checked)
+    appended = [
+        append_checked(cluster.journal, call, request.acks, config, partition, *each)
+        for each in checked
+    ]
+    return appended[0] if appended else Result(index=partition.index, base_offset=-1)
 
 
 def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
@@ -459,11 +474,13 @@ def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
 
 
 def _refusal_of_all(
-    call: Call, request: ProduceRequest, sent: list[Sent], *, walks: bool
+    call: Call, request: ProduceRequest, sent: list[Sent], *, walks: bool, walks_old: bool
 ) -> Refused | None:
     """Why all of a request is refused, whatever its partitions. `walks`: also for what is found
-    when every batch is looked at."""
+    when every batch is looked at; without `walks_old` nothing is looked at in v0-2."""
     if call.version < BATCHES_SINCE:
+        if not walks_old:
+            return None
         known = (each.data for each in sent if walks and each.partition is not None)
         return refusal_of_all((each.data for each in sent), known)
     for each in sent:
@@ -473,6 +490,11 @@ def _refusal_of_all(
             if request.transactional_id is None:
                 return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             break
+    if not walks and call.version < ZSTD_SINCE:
+        for each in sent:
+            problem = each.data.problem if each.partition is not None else None
+            if problem is not None and problem.error is Error.UNKNOWN_SERVER_ERROR:
+                return BeforeAppend(Error.UNKNOWN_SERVER_ERROR)
     for each in sent:
         if walks and each.partition is not None and _breaks_it(each.data):
             return BeforeAppend(Error.UNKNOWN_SERVER_ERROR)

@@ -18,7 +18,14 @@ from collections.abc import Iterable
 
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, MAGIC, read_header
-from ...wire.legacy.up_conversion import Rules, lone_batch, produced_magic, up_convert
+from ...wire.legacy.up_conversion import (
+    Rules,
+    first_magic,
+    lone_batch,
+    produced_magic,
+    several_batches,
+    up_convert,
+)
 from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 from ..partitions.produced import Produced
@@ -50,17 +57,31 @@ def to_be_stored(
     scan_limit: int | None,
     partition: str,
     large: Gate,
-) -> Slices[Checked | None]:
-    """The batch that a set becomes on a topic; None when nothing in it is whole. The arguments are
-    those of `validate`. Raises Refused."""
+) -> Slices[list[Checked]]:
+    """The batches that a set becomes on a topic: one, or none when nothing in it is whole; up to
+    2.0 as many as are sent, if none of them is compressed. The arguments are those of `validate`.
+    Raises Refused."""
     if data is None:
         raise Refused(Error.INVALID_RECORD)
-    if produced_magic(data) == MAGIC:
+    rules = _rules(config)
+    if rules.takes_several:
+        several = []
+        for each in several_batches(data, config.max_message_bytes):
+            given = config, now, scan_limit, partition, large
+            several.append((yield from validate(each, read_header(each), *given)))
+        return several or _converted(data, rules, now)
+    walks = config.broker.release.walks_produced_batches
+    if (produced_magic(data) if walks else first_magic(data)) == MAGIC:
         batch = lone_batch(data, config.max_message_bytes)
         header = read_header(batch) if len(batch) >= HEADER_SIZE else None
-        return (yield from validate(batch, header, config, now, scan_limit, partition, large))
-    converted = up_convert(data, _rules(config), now, DECOMPRESSED_MAX)
-    return None if converted is None else Checked(converted, read_header(converted))
+        checked = yield from validate(batch, header, config, now, scan_limit, partition, large)
+        return [checked]
+    return _converted(data, rules, now)
+
+
+def _converted(data: Buffer, rules: Rules, now: int) -> list[Checked]:
+    converted = up_convert(data, rules, now, DECOMPRESSED_MAX)
+    return [] if converted is None else [Checked(converted, read_header(converted))]
 
 
 def _rules(config: TopicConfig) -> Rules:
@@ -75,4 +96,6 @@ def _rules(config: TopicConfig) -> Rules:
         after_max_ms=config.timestamp_after_max_ms,
         is_compacted=config.is_compacted,
         takes_broker_times=config.broker.release.takes_broker_times,
+        stores_messages=not config.broker.release.stores_batches,
+        takes_several=not config.broker.release.names_invalid_records,
     )

@@ -52,6 +52,8 @@ def append_checked(
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     if header.producer_id >= 0:
         partition.roll_if_due(header, call.now)
+        if not config.broker.release.accepts_first_sequences:
+            _check_first(config, partition, header)
         duplicate = log.producers.check(header)
         if duplicate is not None:
             _tell_again(journal, call, partition, duplicate.base_offset, header)
@@ -75,6 +77,17 @@ def append_checked(
         log_append_time_ms=header.max_timestamp if config.log_append_time else -1,
         log_start_offset=log.log_start_offset,
     )
+
+
+def _check_first(config: TopicConfig, partition: Partition, header: BatchHeader) -> None:
+    """Whether a producer that is not known begins with the sequence 0. Raises Refused."""
+    known = partition.log.producers.states.get(header.producer_id)
+    is_known = known is not None and known.epoch >= 0
+    if is_known or header.base_sequence <= 0 or header.producer_epoch < 0:
+        return
+    if config.broker.release.knows_unknown_producers:
+        raise Refused(Error.UNKNOWN_PRODUCER_ID)
+    raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 def _tell_again(
@@ -110,7 +123,9 @@ def _refusal(topic: Topic | None, index: int, refused: Refused) -> Result:
     known = topic is not None and 0 <= index < len(topic.partitions)
     if known and not isinstance(refused, BeforeAppend):
         assert topic is not None
-        if refused.error not in _WITHOUT_LOG_START:
+        is_late = refused.error is Error.INVALID_TIMESTAMP
+        knows = not is_late or topic.config.broker.release.starts_after_times
+        if refused.error not in _WITHOUT_LOG_START and knows:
             log_start = topic.partitions[index].log_start_offset
     result = Result(
         index=index,

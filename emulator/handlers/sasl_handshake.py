@@ -17,4 +17,6 @@ if TYPE_CHECKING:
 def sasl_handshake(
     cluster: Cluster, call: Call, request: SaslHandshakeRequest
 ) -> SaslHandshakeResponse:
-    return SaslHandshakeResponse(error_code=Error.ILLEGAL_SASL_STATE, mechanisms=[])
+    hides = cluster.release.hides_mechanisms
+    mechanisms = [] if hides else list(cluster.config.get("sasl.enabled.mechanisms"))
+    return SaslHandshakeResponse(error_code=Error.ILLEGAL_SASL_STATE, mechanisms=mechanisms)

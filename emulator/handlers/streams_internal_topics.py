@@ -11,7 +11,7 @@ from ...wire.api.streams_group_heartbeat import StreamsGroupHeartbeatResponse
 from ..base.call import Call
 from ..groups.streams.topology import InternalTopic, Status, StatusCode
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
-from .create_topics import create_topics
+from .create_topics import create_with_kraft
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -42,7 +42,7 @@ def create_missing(
     if wanted:
         request = CreateTopicsRequest(topics=_asked(wanted), timeout_ms=_TIMEOUT_MS)
         until = now + 2 * answer.heartbeat_interval_ms
-        for topic in create_topics(cluster, call, request).topics:
+        for topic in create_with_kraft(cluster, call, request).topics:
             if topic.error_code:
                 errors.put(topic.name, topic.error_message or "", until)
     if not known:

@@ -44,6 +44,11 @@ Grown = CreatePartitionsResponse.Result
 # CreateTopics
 
 
+def has_nulls(request: CreateTopicsRequest) -> bool:
+    """Whether there is a config without a value, which requests before 0.11 cannot have."""
+    return any(each.value is None for topic in request.topics for each in topic.configs)
+
+
 def create_old(cluster: Cluster, call: Call, request: CreateTopicsRequest) -> list[Created]:
     """Create topics; what each is answered."""
     times = Counter(topic.name for topic in request.topics)

@@ -37,6 +37,7 @@ def txn_offset_commit(
     accepted: list[Answered] = []
     commits: list[OffsetCommit] = []
     places: list[Partition] = []
+    any_index = not cluster.release.looks_for_partitions_of_offsets
     for asked in request.topics:
         topic = cluster.topics.get(asked.name)
         if topic is None:  # answered even if it is asked for without partitions
@@ -45,7 +46,8 @@ def txn_offset_commit(
         for partition in asked.partitions:
             index = partition.partition_index
             answer = Partition(partition_index=index)
-            if topic is None or not 0 <= index < len(topic.partitions):
+            is_there = topic is not None and 0 <= index < len(topic.partitions)
+            if topic is None or not (is_there or any_index):
                 answer.error_code = Error.UNKNOWN_TOPIC_OR_PARTITION
                 _place(refused, asked.name).partitions.append(answer)
                 continue

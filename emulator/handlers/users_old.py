@@ -129,7 +129,9 @@ def _judged(key: str, value: float, keys: Mapping[str, tuple[str, int] | None]) 
     return float(near)
 
 
-def check_filter(components: Sequence[Component], *, has_ips: bool) -> list[Component]:
+def check_filter(
+    components: Sequence[Component], *, strict: bool, has_ips: bool
+) -> list[Component]:
     """The components of a filter as they are matched. Raises Refused."""
     for each in components:
         if each.match_type not in range(SPECIFIED + 1) or (
@@ -142,6 +144,10 @@ def check_filter(components: Sequence[Component], *, has_ips: bool) -> list[Comp
         if each.entity_type == IP and not has_ips:
             message = f"Custom entity type '{IP}' not supported"
             raise Refused(Error.UNSUPPORTED_VERSION, message)
+    exact = {each.entity_type: each.match for each in components if each.match_type == EXACT}
+    is_one = len(exact) == len(components) and (strict or len(exact) > 1)
+    if is_one and "" in exact.values():  # looked for by its path, which is none
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
     return [each if each.match_type == EXACT else each._replace(match=None) for each in components]
 
 

@@ -27,7 +27,7 @@ _SIZE_AND_MAGIC = Struct(">8xi4xb")
 _ATTRIBUTES = Struct(">h")
 _ATTRIBUTES_AT = 21
 _SMALLEST_ENTRY = 14
-_ZSTD_SINCE = 7
+ZSTD_SINCE = 7
 PRODUCER_ID_END = 51
 """How many bytes of a batch there are up to its producer id."""
 
@@ -52,7 +52,7 @@ class Produced:
         """Its header, if it has room for one."""
         self.is_transactional = False
         """Whether it is a transactional batch."""
-        self.checked: Checked | Refused | None = None
+        self.checked: list[Checked] | Refused = []
         """The result of the checks of what is to be appended; None also if nothing is to be."""
         self.damage: Refused | None = None
         """CORRUPT_MESSAGE: the data begins with a size or magic that no batch has."""
@@ -103,7 +103,7 @@ class Produced:
 
 def _check_codec(codec: int, version: int) -> None:
     """Versions before zstd refuse it here. Raises Refused."""
-    if version < _ZSTD_SINCE and codec >= Codec.ZSTD:
+    if version < ZSTD_SINCE and codec >= Codec.ZSTD:
         if codec == Codec.ZSTD:
             raise Refused(Error.UNSUPPORTED_COMPRESSION_TYPE)
         raise Refused(Error.UNKNOWN_SERVER_ERROR)

@@ -29,7 +29,8 @@ CHANGED = """
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.2  lets_members_rejoin
-4.1  describes_each_group_once forgets_starts fences_by_one_epoch
+4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
+4.1  fences_by_one_epoch looks_at_level_first
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.1  shows_defaults_of_client_metrics explains_unregistered_brokers
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
@@ -45,11 +46,17 @@ CHANGED = """
 3.3  refuses_unknown_instances moves_partitions_with_records
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
+2.7  accepts_first_sequences describes_defaults_only_later
 2.7  names_null_configs knows_missing_topics
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
-2.4  looks_for_topics_first
-2.0  converts_step_by_step
-1.1  drops_headers
+2.4  looks_for_topics_first answers_unknown_coordinators refuses_joins_without_generation
+2.4  describes_each_entry starts_after_times
+2.7  lets_waiting_members_beat
+2.4  names_missing_replicas checks_generations_first
+2.0  knows_epoch_of_empty_logs looks_for_partitions_of_offsets
+2.0  converts_step_by_step names_empty_group_ids
+0.11.0  takes_null_configs stores_batches
+1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""
 
@@ -126,6 +133,9 @@ def numbers(name: str) -> tuple[int, ...]:
     return tuple(map(int, name.split(".")))
 
 
+_OF_0_7 = "odradek.emulator.kafka_0_7.Kafka07"
+
+
 def find(text: str) -> str:
     """The release of a version, as people write it: "2.7", "2.7.2", "0.11".
 
@@ -135,6 +145,8 @@ def find(text: str) -> str:
         is_line = text.startswith("0.") and text.count(".") == 1 and name.startswith(f"{text}.")
         if text == name or text.startswith(f"{name}.") or is_line:
             return name
+    if text == "0.7" or text.startswith("0.7."):
+        raise ValueError(f"Kafka {text} speaks a protocol of its own: use {_OF_0_7}")
     there = f"there are {', '.join(NAMES)}"
     try:
         asked = numbers(text)

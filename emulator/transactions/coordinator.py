@@ -184,6 +184,7 @@ class TransactionSettings:
     expiration_ms: int = 604_800_000
     forgets_starts: bool = True
     fences_by_one_epoch: bool = True
+    looks_at_level_first: bool = True
 
 
 class TransactionCoordinator:
@@ -193,6 +194,8 @@ class TransactionCoordinator:
         self._known: dict[str, Transaction] = {}
         self._opened_ms = environment.now()
         self._unmarked: set[str] = set()  # those that wait to have their markers written
+        # Those that are to change, and never do (`looks_at_level_first`).
+        self._in_transition: set[str] = set()
         self._abort_at: int | None = None
         self._expire_at: int | None = None
 
@@ -214,6 +217,8 @@ class TransactionCoordinator:
         if known is None:
             new_id = self._environment.new_producer_id()
             known = Transaction(transactional_id, new_id, timeout_ms)
+        if transactional_id in self._in_transition:
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
         if must_fence(known, asked):
             self._fence(known, "its producer has started anew")
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
@@ -238,10 +243,12 @@ class TransactionCoordinator:
         if known.state.is_prepared:
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
         _check_producer(known, asked)
+        if transactional_id in self._in_transition:
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
         wanted = list(partitions)
         if known.state is State.ONGOING and all(key in known.partitions for key in wanted):
             return
-        self._check_level(client_version)
+        self._check_level(transactional_id, client_version)
         self._write(known.joined_by(wanted, client_version, self._environment.now()))
 
     def verify(
@@ -264,10 +271,14 @@ class TransactionCoordinator:
         """EndTxn; returns the producer for the next transaction. Raises Refused as `judged` does,
         and UNSUPPORTED_VERSION as `add` does."""
         known = self._of(transactional_id)
+        if transactional_id in self._in_transition:
+            if client_version != TV2:
+                _check_producer(known, asked)
+            raise Refused(Error.CONCURRENT_TRANSACTIONS)
         outcome = judged(known, asked, commit=commit, client_version=client_version)
         if outcome is Outcome.DONE:
             return known.producer
-        self._check_level(client_version)
+        self._check_level(transactional_id, client_version)
         now = self._environment.now()
         prepared = known.prepared(
             commit=commit,
@@ -463,9 +474,11 @@ class TransactionCoordinator:
             raise Refused(Error.INVALID_PRODUCER_ID_MAPPING)
         return known
 
-    def _check_level(self, client_version: int) -> None:
+    def _check_level(self, transactional_id: str, client_version: int) -> None:
         """Raises Refused: without the feature, records have no client's generation."""
         if client_version and not self._environment.level():
+            if not self.settings.looks_at_level_first:
+                self._in_transition.add(transactional_id)
             raise Refused(Error.UNSUPPORTED_VERSION)
 
     def _write(self, transaction: Transaction, why: str = "") -> None:

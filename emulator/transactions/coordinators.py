@@ -156,6 +156,7 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
         expiration_ms=config.get("transactional.id.expiration.ms"),
         forgets_starts=config.release.forgets_starts,
         fences_by_one_epoch=config.release.fences_by_one_epoch,
+        looks_at_level_first=config.release.looks_at_level_first,
     )
 
 

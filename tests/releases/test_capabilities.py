@@ -8,16 +8,29 @@ from contextlib import contextmanager
 import pytest
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.group import GROUP_RESOURCE
+from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
+from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
+from odradek.wire.api.heartbeat import HeartbeatRequest
+from odradek.wire.api.leave_group import LeaveGroupRequest
+from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
+from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+from odradek.wire.batch import seal
+from odradek.wire.legacy.message_sets import Message, build_set
+from odradek.wire.records import build_batch, read_records
 
 from tests.requests.consumer_groups import beat
 from tests.requests.fetch import asked, fetch_request, only
+from tests.requests.groups import join_request, joined, sync_request
 from tests.requests.offsets import look_up
-from tests.requests.produce import batch, produce, produce_request
+from tests.requests.produce import batch, produce, produce_all, produce_request
+from tests.requests.transactions import add_request, init_request
+from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.releases import RELEASES
 
@@ -102,6 +115,169 @@ def test_topics_that_were_not_asked_for_in_log_directories(release: str, names: 
         assert [each.name for each in answer.results[0].topics] == names
 
 
+@pytest.mark.parametrize(("release", "is_filled"), [("2.0", True), ("1.1", False)])
+def test_what_is_converted_for_an_old_client(release: str, is_filled: bool) -> None:
+    with broker(release) as app:
+        produce(app, batch(b"a", b"b"), version=3)
+        records = bytes(only(app.ask(fetch_request(asked()), 1)).records or b"")
+        assert (b"\xff" * 8 in records) == is_filled
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.1", 0), ("0.11.0", -1)])
+def test_headers_for_an_old_client(release: str, code: int) -> None:
+    with broker(release) as app:
+        records = build_batch([(NOW, b"k", b"v", (("h", b"x"),))])
+        produce(app, records, version=3)
+        assert only(app.ask(fetch_request(asked()), 2)).error_code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "code"), [("2.7", 0), ("2.4", 59), ("1.1", 59), ("0.11.0", 45)]
+)
+def test_a_first_sequence(release: str, code: int) -> None:
+    with broker(release) as app:
+        data = batch(b"a", producer_id=7, producer_epoch=0, base_sequence=3)
+        assert produce(app, data, version=3).error_code == code
+
+
+@pytest.mark.parametrize(("release", "code", "end"), [("2.4", 87, 0), ("2.0", 0, 2), ("1.1", 0, 2)])
+def test_two_batches_of_an_old_producer(release: str, code: int, end: int) -> None:
+    with broker(release) as app:
+        assert produce(app, bytes(batch(b"a")) * 2, version=2).error_code == code
+        assert look_up(app, -1, version=1).offset == end
+
+
+@pytest.mark.parametrize(("release", "codes"), [("2.4", [42, 42]), ("2.0", [42])])
+def test_a_partition_that_list_offsets_names_twice(release: str, codes: list[int]) -> None:
+    with broker(release) as app:
+        topic = ListOffsetsRequest.Topic
+        twice = [topic.Partition(partition_index=0, timestamp=-1)] * 2
+        request = ListOffsetsRequest(replica_id=-1, topics=[topic(name="t", partitions=twice)])
+        found = app.ask(request, 1).topics[0].partitions
+        assert [each.error_code for each in found] == codes
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.0", Error.INVALID_GROUP_ID), ("1.1", 25)])
+def test_a_member_of_a_group_without_a_name(release: str, code: int) -> None:
+    with broker(release) as app:
+        beat_ = HeartbeatRequest(group_id="", generation_id=0, member_id="m")
+        left = LeaveGroupRequest(group_id="", member_id="m")
+        assert [app.ask(each, 0).error_code for each in (beat_, left)] == [code, code]
+
+
+@pytest.mark.parametrize(("release", "generation"), [("2.4", -1), ("2.0", 0)])
+def test_a_join_that_is_refused(release: str, generation: int) -> None:
+    with broker(release) as app:
+        answer = app.ask(join_request(group_id=""), 2)
+        assert (answer.error_code, answer.generation_id) == (24, generation)
+
+
+@pytest.mark.parametrize(("release", "closes"), [("2.4", False), ("2.0", True)])
+def test_a_coordinator_of_no_known_type(release: str, closes: bool) -> None:
+    with broker(release) as app:
+        app.send(FindCoordinatorRequest(key="g", key_type=7), 1)
+        assert app.is_closed == closes
+
+
+@pytest.mark.parametrize(("release", "code"), [("3.3", 25), ("2.8", 0)])
+def test_an_instance_that_there_is_not(release: str, code: int) -> None:
+    with broker(release, group_initial_rebalance_delay_ms="0") as app:
+        app.ask(FindCoordinatorRequest(key="g"), 1)
+        member = joined(app, 2)
+        app.ask(sync_request(member), 2)
+        beat_ = HeartbeatRequest(
+            group_id="g", generation_id=1, member_id=member.member_id, group_instance_id="i"
+        )
+        assert app.ask(beat_, 3).error_code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "codes"),
+    [("2.7", [0, 22, 22]), ("2.4", [27, 22, 22]), ("2.0", [27, 27, 27])],
+)
+def test_members_that_wait_for_their_assignments(release: str, codes: list[int]) -> None:
+    with broker(release, group_initial_rebalance_delay_ms="0") as app:
+        app.ask(FindCoordinatorRequest(key="g"), 1)
+        member = joined(app, 2)
+        beats = [
+            HeartbeatRequest(group_id="g", generation_id=each, member_id=member.member_id)
+            for each in (1, 7)
+        ]
+        found = [app.ask(each, 1).error_code for each in beats]
+        topic = OffsetCommitRequest.Topic
+        of_t = [topic.Partition(partition_index=0, committed_offset=5, committed_metadata="")]
+        commit = OffsetCommitRequest(
+            group_id="g",
+            generation_id_or_member_epoch=7,
+            member_id=member.member_id,
+            topics=[topic(name="t", partitions=of_t)],
+        )
+        found.append(app.ask(commit, 2).topics[0].partitions[0].error_code)
+        assert found == codes
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.8", 17), ("2.7", 3)])
+def test_a_name_that_no_topic_can_have(release: str, code: int) -> None:
+    with broker(release) as app:
+        topics = [MetadataRequest.Topic(name="a b")]
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+        assert app.ask(request, 8).topics[0].error_code == code
+
+
+@pytest.mark.parametrize(("release", "names"), [("1.1", []), ("0.11.0", ["GSSAPI"])])
+def test_mechanisms_where_there_is_no_sasl(release: str, names: list[str]) -> None:
+    with broker(release) as app:
+        assert app.ask(SaslHandshakeRequest(mechanism="x"), 0).mechanisms == names
+
+
+@pytest.mark.parametrize(("release", "epoch"), [("4.1", 2), ("4.0", 3)])
+def test_the_epoch_after_a_producer_that_starts_anew(release: str, epoch: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["x"]), 4)
+        first = app.ask(init_request(), 4)
+        who = Producer(first.producer_id, first.producer_epoch)
+        app.ask(add_request(who, [("t", [0])]), 3)
+        codes = [app.ask(init_request(), 4).error_code, 0]
+        again = app.ask(init_request(), 4)
+        assert (codes, again.producer_epoch) == ([Error.CONCURRENT_TRANSACTIONS, 0], epoch)
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.2", 0), ("4.1", Error.FENCED_MEMBER_EPOCH)])
+def test_a_member_that_joins_a_third_time(release: str, code: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        beat(app, subscribed_topic_names=["n"])
+        beat(app, subscribed_topic_names=["t"])
+        assert beat(app, subscribed_topic_names=["n"]).error_code == code
+
+
+@pytest.mark.parametrize(("release", "codes"), [("4.1", [24, 69]), ("4.0", [-1, -1])])
+def test_describing_a_group_without_a_name(release: str, codes: list[int]) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        answer = app.ask(
+            ConsumerGroupDescribeRequest(group_ids=["", "g"], include_authorized_operations=False),
+            0,
+        )
+        assert [each.error_code for each in answer.groups] == codes
+
+
+@pytest.mark.parametrize(("release", "types"), [("4.1", [5, 3]), ("4.0", [5, 4, 3])])
+def test_the_topics_that_a_group_reads(release: str, types: list[int]) -> None:
+    """4.0 has a record of them, later releases a hash."""
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        beat(app, subscribed_topic_names=["t"])
+        cluster = app.connection.cluster
+        log = cluster.partition("__consumer_offsets", cluster.groups.partition_for("g")).log
+        keys = [
+            int.from_bytes(record.key or b"", "big") >> 8 * (len(record.key or b"") - 2)
+            for _, chunk, pos in log.reader.batches_from(0)
+            for record in read_records(chunk, pos)
+        ]
+        assert keys[: len(types)] == types
+
+
 def test_transactions_are_not_verified_before_they_could_be() -> None:
     found = {}
     for name in ("3.6", "3.3", "0.11.0"):
@@ -129,3 +305,35 @@ def test_configs_of_a_group(release: str, is_there: bool, value: str) -> None:
         found = {each.name: each.value for each in answer.results[0].configs}
         assert ("consumer.assignment.interval.ms" in found) == is_there
         assert found["consumer.heartbeat.interval.ms"] == value
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.8", Error.INVALID_RECORD), ("2.7", -1)])
+def test_a_record_that_is_longer_than_its_batch(release: str, code: int) -> None:
+    with broker(release) as app:
+        data = batch(b"a")
+        data[61] = 0x70  # its length, as a zigzag varint: 56
+        seal(data, 0, len(data))
+        assert produce(app, data, version=8).error_code == code
+
+
+@pytest.mark.parametrize(("release", "codes"), [("3.9", [76]), ("2.7", [0])])
+def test_a_partition_that_produce_names_twice(release: str, codes: list[int]) -> None:
+    with broker(release) as app:
+        twice = produce_all(("t", 0, batch(b"a", codec=4)), ("t", 0, batch(b"b")))
+        answer = app.ask(twice, 4)
+        found = [p.error_code for t in answer.responses for p in t.partition_responses]
+        assert found == codes
+
+
+@pytest.mark.parametrize(("release", "code"), [("0.11.0", 10), ("0.10.2", 0)])
+def test_messages_that_fit_each_by_itself(release: str, code: int) -> None:
+    with broker(release, message_max_bytes="150") as app:
+        both = build_set([Message(n, NOW, b"k", b"v" * 80) for n in (0, 1)], 1)
+        assert produce(app, both, version=2).error_code == code
+
+
+@pytest.mark.parametrize(("release", "code"), [("0.11.0", 0), ("0.10.2", Error.INVALID_TIMESTAMP)])
+def test_a_message_without_a_time(release: str, code: int) -> None:
+    with broker(release, log_message_timestamp_difference_max_ms="1000") as app:
+        message = build_set([Message(0, -1, b"k", b"v")], 0)
+        assert produce(app, message, version=1).error_code == code

@@ -133,11 +133,13 @@ def feature(name: str, level: int) -> UpdateFeaturesRequest:
     return UpdateFeaturesRequest(feature_updates=[update])
 
 
-def quota_filter(kind: str, match_type: int, match: str | None) -> DescribeClientQuotasRequest:
+def quota_filter(
+    kind: str, match_type: int, match: str | None, *, strict: bool = False
+) -> DescribeClientQuotasRequest:
     component = DescribeClientQuotasRequest.Component(
         entity_type=kind, match_type=match_type, match=match
     )
-    return DescribeClientQuotasRequest(components=[component], strict=False)
+    return DescribeClientQuotasRequest(components=[component], strict=strict)
 
 
 TOPIC, BROKER, LOGGER, METRICS = 2, 4, 8, 16
@@ -171,6 +173,8 @@ ROWS: list[tuple[str, Request, int, list[int]]] = [
     ("2.7", deletion("t", timeout_ms=0), 4, [7]),
     ("2.7", deletion("t", "t", "n"), 4, [0, 0, 3]),
     ("2.0", deletion("t", "t", "n"), 2, [0, 3]),
+    ("1.1", deletion("t", "n"), 1, [0, 3]),
+    ("0.11.0", deletion("t", "n"), 1, [7, 3]),
     # CreatePartitions
     ("2.7", growth(1, timeout_ms=0), 2, [37]),
     ("2.7", growth(2, timeout_ms=0), 2, [7]),
@@ -204,6 +208,8 @@ ROWS: list[tuple[str, Request, int, list[int]]] = [
     ("2.7", quota_filter("user", 0, None), 0, [-1]),
     ("2.7", quota_filter("user", 9, None), 0, [-1]),
     ("2.7", quota_filter("ip", 2, None), 0, [35]),
+    ("2.7", quota_filter("user", 0, "", strict=True), 0, [-1]),
+    ("2.7", quota_filter("user", 0, ""), 0, [0]),
     ("2.7", feature("", -1), 0, [0, 42]),
     ("2.7", feature("metadata.version", 1), 0, [0, 42]),
     # Partitions

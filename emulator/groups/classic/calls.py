@@ -82,6 +82,9 @@ class ClassicCalls:
         if isinstance(answer, JoinGroupResponse):
             if answer.protocol_name is None and call.version < _NULL_PROTOCOL_SINCE:
                 answer.protocol_name = ""
+            with_generation = self._runtime.settings.refuses_joins_without_generation
+            if answer.error_code and not with_generation:
+                answer.generation_id = 0
         elif isinstance(answer, LeaveGroupResponse) and call.version < _MEMBERS_SINCE:
             # One member, whose error is at the top level.
             errors = [answer.error_code, *(left.error_code for left in answer.members)]
@@ -175,7 +178,7 @@ class ClassicCalls:
         """Heartbeat. Raises Refused with the error to answer."""
         runtime, group_id = self._runtime, request.group_id
         if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
+            raise Refused(self._no_name())
         try:
             group = runtime.shard_for(group_id).groups.get(group_id)
         except Refused as refusal:
@@ -211,9 +214,14 @@ class ClassicCalls:
         else:
             self._others[type(group)].leave(shard, group, call, leavers)
 
+    def _no_name(self) -> Error:
+        """What a member of a group without a name is told."""
+        names = self._runtime.settings.names_empty_group_ids
+        return Error.INVALID_GROUP_ID if names else Error.UNKNOWN_MEMBER_ID
+
     def _shard(self, group_id: str) -> Shard:
         if not group_id:
-            raise Refused(Error.INVALID_GROUP_ID)
+            raise Refused(self._no_name())
         return self._runtime.shard_for(group_id)
 
     # What administrators ask

@@ -302,8 +302,13 @@ class ClassicGroup:
         """Heartbeat (semantics G9). Raises Refused: UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID,
         ILLEGAL_GENERATION, or REBALANCE_IN_PROGRESS, which counts as a sign of life too."""
         member = self.check_member(request.member_id, request.group_instance_id)
+        is_waiting = self.state is COMPLETING_REBALANCE
+        if is_waiting and not self.settings.checks_generations_first:
+            raise Refused(Error.REBALANCE_IN_PROGRESS)
         if request.generation_id != self.generation:
             raise Refused(Error.ILLEGAL_GENERATION)
+        if is_waiting and not self.settings.lets_waiting_members_beat:
+            raise Refused(Error.REBALANCE_IN_PROGRESS)
         self.deadlines.set(member.member_id, now + member.session_timeout_ms)
         if self.state is PREPARING_REBALANCE:
             raise Refused(Error.REBALANCE_IN_PROGRESS)
@@ -323,13 +328,16 @@ class ClassicGroup:
         generation = request.generation
         if generation < 0 and self.state is EMPTY:
             return  # a consumer that assigns its own partitions, or an administrator
+        is_waiting = self.state is COMPLETING_REBALANCE and not transactional
+        if is_waiting and not self.settings.checks_generations_first:
+            raise Refused(Error.REBALANCE_IN_PROGRESS)
         if generation >= 0 or member_id or instance_id is not None:
             self.check_member(member_id, instance_id)
             if generation != self.generation:
                 raise Refused(Error.ILLEGAL_GENERATION)
         elif not transactional:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
-        if self.state is COMPLETING_REBALANCE and not transactional:
+        if is_waiting:
             raise Refused(Error.REBALANCE_IN_PROGRESS)
 
     def committed(self, member_id: str, now: int) -> None:

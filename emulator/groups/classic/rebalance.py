@@ -259,6 +259,10 @@ def _leave_one(
     group: ClassicGroup, call: Call, leaver: LeaveGroupRequest.Member, effects: Effects
 ) -> Error:
     member_id, instance_id = leaver.member_id, leaver.group_instance_id
+    holder = None if instance_id is None else group.roster.instance(instance_id)
+    is_other = bool(member_id) and holder not in (None, member_id)
+    if is_other and not group.settings.refuses_unknown_instances:
+        return Error.FENCED_INSTANCE_ID
     if member_id in group.pending:
         group.remove(member_id)
         return Error.NONE

@@ -46,15 +46,23 @@ Count = Callable[[bytes], int]
 """How many partitions a topic has."""
 
 
-def assign(name: str, specs: Specs, count: Count, *, homogeneous: bool) -> dict[str, Assignment]:
+def assign(
+    name: str,
+    specs: Specs,
+    count: Count,
+    *,
+    homogeneous: bool,
+    leaves_extra: bool = True,
+) -> dict[str, Assignment]:
     """The new target of every member. `homogeneous`: all subscribe to the same topics. Members
-    without any partition may be missing."""
+    without any partition may be missing. Without `leaves_extra` the first members get the
+    partitions that are left when all have as many, as before 4.1, whoever could keep more."""
     if not specs:
         return {}
     if name == RANGE:
         return _range(specs, count, homogeneous)
     if homogeneous:
-        return _uniform(specs, count)
+        return _uniform(specs, count, leaves_extra)
     targets = {member_id: spec.target for member_id, spec in specs.items()}
     return assign_mixed({m: spec.topics for m, spec in specs.items()}, targets, count)
 
@@ -90,7 +98,7 @@ def _place(instance_id: str | None, member_id: str) -> tuple[bool, bytes]:
 # uniform, all subscribing to the same topics
 
 
-def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
+def _uniform(specs: Specs, count: Count, leaves_extra: bool) -> dict[str, Assignment]:
     topics = next(iter(specs.values())).topics
     if not topics:
         return {}
@@ -108,7 +116,7 @@ def _uniform(specs: Specs, count: Count) -> dict[str, Assignment]:
     for index, (member_id, spec) in enumerate(specs.items()):
         has_extra = extra > 0
         assigned[member_id], left = _kept(spec.target, topics, each + has_extra, free)
-        if left and has_extra and len(specs) - index > extra:
+        if left and has_extra and leaves_extra and len(specs) - index > extra:
             # Leave the extra one to a later member that has more to keep, if there may be one.
             left, has_extra = left - 1, False
         if left:

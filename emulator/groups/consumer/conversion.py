@@ -107,11 +107,16 @@ def _consumer_member(classic: ClassicGroup, member: Member, topics: TopicsView) 
     )
 
 
+NO_HASH = -1
+"""Of no topics: a hash that is compared as another one."""
+
+
 def records_of(group: ConsumerGroup) -> list[MessageRecord]:
     """All records of a consumer group that was converted from a classic one."""
     group_id, epoch, timestamp = group.group_id, group.target_epoch, group.target_timestamp
     return [
         *(RECORDS.member_record(group_id, member) for member in group),
+        *group.topics_records(frozenset().union(*(m.names for m in group)), NO_HASH),
         group.record(group.epoch, group.metadata_hash),
         *(group.target_record(name, group.targets[name]) for name in group.members),
         RECORDS.target_epoch_record(group_id, epoch, timestamp),

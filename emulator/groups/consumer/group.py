@@ -7,7 +7,7 @@ heartbeat.py, regex.py, conversion.py.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from ....wire.stored import consumer_groups as stored
@@ -17,12 +17,13 @@ from ..modern.group import ModernGroup
 from ..records import MessageRecord
 from ..regex.lookup import Lookup
 from ..settings import GroupSettings
-from ..topics_view import TopicsView
+from ..topics_view import StoredTopic, TopicsView, hash_of_stored
 from .members import (
     RECORDS,
     ConsumerMember,
     ResolvedRegex,
     group_tombstones,
+    partition_metadata_record,
     regex_tombstone,
     target_value,
 )
@@ -124,6 +125,23 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         """7: the target of a member."""
         return RECORDS.target_record(self.group_id, member_id, target_value(target))
 
+    def record(self, epoch: int, metadata_hash: int) -> MessageRecord:
+        if not self.settings.hashes_subscriptions:
+            metadata_hash = 0
+        return super().record(epoch, metadata_hash)
+
+    def topics_records(self, names: Iterable[str], metadata_hash: int) -> list[MessageRecord]:
+        """4: the topics that the group reads, where a broker keeps them so, and they are others."""
+        if self.settings.hashes_subscriptions or metadata_hash == self.metadata_hash:
+            return []
+        return [partition_metadata_record(self.group_id, self.view.known(names))]
+
+    def apply_group(self, value: Any) -> None:
+        if self.settings.hashes_subscriptions:
+            super().apply_group(value)
+        else:  # the topics have a record of their own
+            self.epoch = value.epoch
+
     def removal(self, members: Collection[ConsumerMember]) -> list[MessageRecord]:
         """The records of removing members: with a member its target is removed, the group's epoch
         rises by one, however many leave at once, and an expression that nobody subscribes to any
@@ -140,7 +158,9 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
         records += [regex_tombstone(self.group_id, text) for text in left if text not in wanted]
         names = [member.names for member in staying]
         names += [found.topics for text, found in self.regexes.items() if text in wanted]
-        metadata_hash = self.view.hash_of(frozenset().union(*names))
+        read: frozenset[str] = frozenset().union(*names)
+        metadata_hash = self.view.hash_of(read)
+        records += self.topics_records(read, metadata_hash)
         return [*records, self.record(self.epoch + 1, metadata_hash)]
 
     def tombstones(self, instead: Mapping[str, str] | None = None) -> list[MessageRecord]:
@@ -166,7 +186,14 @@ class ConsumerGroup(ModernGroup[ConsumerMember, Target]):
     def apply_own(self, key: Any, value: Any, now: int) -> None:
         """Apply a record of an expression, or one that an older broker wrote."""
         if isinstance(key, stored.ConsumerGroupPartitionMetadataKey):
-            self.has_partition_metadata = value is not None
+            if self.settings.hashes_subscriptions:
+                self.has_partition_metadata = value is not None
+            else:
+                topics = () if value is None else value.topics
+                self.metadata_hash = hash_of_stored(
+                    StoredTopic(each.topic_id, each.topic_name, range(each.num_partitions))
+                    for each in topics
+                )
             return
         regex = key.regular_expression
         _ = self.is_homogeneous  # computed before this change, as of the last change of a member

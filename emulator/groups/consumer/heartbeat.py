@@ -276,6 +276,7 @@ class Step:
         is_due |= topics != {n: h for n, h in group.checked_topics.items() if n in names}
         metadata_hash = group.view.hash_of(names)
         epoch = group.epoch
+        records += group.topics_records(names, metadata_hash)
         bumps |= metadata_hash != group.metadata_hash or epoch < 1
         if bumps or is_due:
             self.is_homogeneous = self.subscriptions.homogeneous()
@@ -298,7 +299,10 @@ class Step:
         specs = self._specs()
         name = group.preferred_assignor(self.updated)
         alike = group.is_homogeneous if self.is_homogeneous is None else self.is_homogeneous
-        targets = assign(name, specs, group.view.count, homogeneous=alike)
+        leaves_extra = group.settings.leaves_extra_partitions
+        targets = assign(
+            name, specs, group.view.count, homogeneous=alike, leaves_extra=leaves_extra
+        )
         of_all = {member_id: targets.get(member_id, {}) for member_id in specs}
         records += new_targets(group, of_all, epoch, self.now)
         return epoch, targets.get(self.updated.member_id, {})

@@ -35,6 +35,7 @@ from ..classic.members import Protocols
 from ..modern.member import MemberState, ModernMember
 from ..modern.records import GroupRecords, tombstones
 from ..records import MessageRecord
+from ..topics_view import StoredTopic
 
 Epochs = Mapping[bytes, Mapping[int, int]]
 Assignment = Mapping[bytes, frozenset[int]]
@@ -304,6 +305,23 @@ def regex_tombstone(group_id: str, regex: str) -> MessageRecord:
     """16, deleted: nobody subscribes to it any more."""
     key = stored.ConsumerGroupRegularExpressionKey(group_id=group_id, regular_expression=regex)
     return MessageRecord(key, None)
+
+
+def partition_metadata_record(group_id: str, topics: Iterable[StoredTopic]) -> MessageRecord:
+    """4: the topics that a group reads; the racks of their partitions are left out."""
+    topic = stored.ConsumerGroupPartitionMetadataValue.Topic
+    value = stored.ConsumerGroupPartitionMetadataValue(
+        topics=[
+            topic(
+                topic_id=each.id,
+                topic_name=each.name,
+                num_partitions=len(each.partitions),
+                partition_metadata=[],
+            )
+            for each in topics
+        ]
+    )
+    return MessageRecord(stored.ConsumerGroupPartitionMetadataKey(group_id=group_id), value)
 
 
 def partition_metadata_tombstone(group_id: str) -> MessageRecord:

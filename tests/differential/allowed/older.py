@@ -23,9 +23,11 @@ from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCr
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.list_partition_reassignments import ListPartitionReassignmentsRequest
+from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.api.produce import ProduceRequest
 
+from ..ask.configs import BROKER, LOGGER, TOPIC
 from ..engine.compare import Difference
 from ..engine.results import api_name
 from .allowance import Allowed, are_lists, is_missing
@@ -61,6 +63,37 @@ def _is_scala(request: Request, difference: Difference) -> bool:
     return is_sentence and _SCALA.sub(r"[\1]", real) == ours
 
 
+def _are_sentences(request: Request, difference: Difference) -> bool:
+    texts = isinstance(difference.real, str) and isinstance(difference.ours, str)
+    return texts and difference.place.endswith("error_message")
+
+
+def _asks_for_no_group(request: OffsetFetchRequest, difference: Difference) -> bool:
+    return not request.groups and (is_missing(difference.real) or is_missing(difference.ours))
+
+
+ALLOWED_4_0: tuple[Allowed, ...] = (
+    *(
+        Allowed(
+            f"which of several wrong configs is named, and how: {api_name(request)}",
+            request,
+            "*",
+            "lists have other rules in 4.1, and configs that are not known another place among"
+            " those that may not be changed; the codes are compared",
+            _are_sentences,
+        )
+        for request in (AlterConfigsRequest, IncrementalAlterConfigsRequest)
+    ),
+    Allowed(
+        "OffsetFetch of no group",
+        OffsetFetchRequest,
+        "",
+        "4.0 never answers it",
+        _asks_for_no_group,
+        ends=True,
+    ),
+)
+
 ALLOWED_BEFORE_4_3: tuple[Allowed, ...] = tuple(
     Allowed(
         f"lists of names as Scala writes them: {api_name(request)}",
@@ -77,11 +110,28 @@ def _is_of_a_map(request: Request, difference: Difference) -> bool:
     return are_lists(request, difference) or difference.place in _ORDERED
 
 
+def _names_an_unknown_twice(request: AlterConfigsRequest, difference: Difference) -> bool:
+    named = [
+        (r.resource_type if r.resource_type in (TOPIC, BROKER, LOGGER) else 0, r.resource_name)
+        for r in request.resources
+    ]
+    is_unanswered = is_missing(difference.real) or is_missing(difference.ours)
+    return is_unanswered and len(named) > len({*named})
+
+
 def _shows_the_record(request: ProduceRequest, difference: Difference) -> bool:
     return str(difference.real).startswith("Invalid timestamp type in message DefaultRecord(")
 
 
 ALLOWED_BEFORE_3_9: tuple[Allowed, ...] = (
+    Allowed(
+        "AlterConfigs that names a resource twice, of a kind that is not known",
+        AlterConfigsRequest,
+        "*",
+        "a real broker fails and never answers: metrics are a kind since 3.7",
+        _names_an_unknown_twice,
+        ends=True,
+    ),
     Allowed(
         "records that claim the broker's time, as Java shows them",
         ProduceRequest,
@@ -104,6 +154,11 @@ ALLOWED_BEFORE_3_9: tuple[Allowed, ...] = (
         _is_of_tiers,
     ),
 )
+
+
+def _elects_nothing(request: ElectLeadersRequest, difference: Difference) -> bool:
+    is_unknown = request.election_type not in (0, 1) and request.topic_partitions is None
+    return is_unknown and (is_missing(difference.real) or is_missing(difference.ours))
 
 
 def _is_order(request: Request, difference: Difference) -> bool:
@@ -142,6 +197,14 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
         "*",
         "a controller with ZooKeeper gathers partitions in one; the emulator answers as asked",
         _is_order,
+        ends=True,
+    ),
+    Allowed(
+        "ElectLeaders of an unknown type for all partitions",
+        ElectLeadersRequest,
+        "",
+        "a broker with ZooKeeper fails twice and never answers",
+        _elects_nothing,
         ends=True,
     ),
     Allowed(

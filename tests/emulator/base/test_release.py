@@ -147,11 +147,16 @@ def test_what_a_release_lacks_is_neither_shown_nor_settable() -> None:
 
 
 def test_an_unknown_release_is_answered_with_the_nearest() -> None:
-    for name, nearest in (("3.7", "3.6"), ("5.0", "4.3"), ("0.7", "0.8.2"), ("1.0", "0.11.0")):
+    for name, nearest in (("3.7", "3.6"), ("5.0", "4.3"), ("0.6", "0.8.2"), ("1.0", "0.11.0")):
         with pytest.raises(ValueError, match=f"no release '{name}'.*nearest is {nearest};"):
             release_named(name)
     with pytest.raises(ValueError, match=r"no release 'new' of Kafka here; there are 4\.3, 4\.2"):
         release_named("new")
+    for name in ("0.7", "0.7.2"):
+        with pytest.raises(
+            ValueError, match=r"protocol of its own: use odradek\.emulator\.kafka_0_7"
+        ):
+            release_named(name)
 
 
 def test_configs_of_a_release_are_those_of_its_own_broker() -> None:
