@@ -104,10 +104,11 @@ applications: $(READY)  ## Applications of other projects on Odradek, or with RE
 suites: $(READY)  ## Another project's own tests, from a checkout: SUITE=franz-go CHECKOUT=path, REAL=1
 	$(BIN)/python -m odradek.compat.applications.suites $(SUITE) $(CHECKOUT) $(if $(REAL),--real)
 
-table: $(READY)  ## The table of docs/clients.md, and README's short form, from a run of the client tests
+table: $(READY)  ## The table of docs/clients.md, and README's short form, from a run of the client tests; needs Go, Node and Rust
 	ODRADEK_RESULTS=build/results.json $(BIN)/python -m pytest -q tests/clients
-	ODRADEK_RESULTS=build/logins.json $(BIN)/python -m pytest -q -o timeout=3600 -m long tests/clients/test_logins.py
-	$(BIN)/python -m odradek.compat.table build/results.json build/logins.json .
+	ODRADEK_RESULTS=build/long.json $(BIN)/python -m pytest -q -o timeout=3600 -m long tests/clients/test_logins.py \
+		tests/clients/test_other_languages.py tests/clients/share/test_franz_go.py
+	$(BIN)/python -m odradek.compat.table build/results.json build/long.json .
 
 site: $(READY)  ## The documentation as a site, in build/site: search included, nothing fetched when it is read
 	$(BIN)/python -m tests.docs.site

@@ -73,9 +73,11 @@ def short(made: str) -> str:
     head, _, *rows = (
         [cell.strip() for cell in line.split("|")[2:-1]] for line in made.splitlines()
     )
-    columns = [*zip(*rows, strict=True)]
-    sums = [f"{column.count('yes')} of {len(column) - column.count('')}" for column in columns]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, ["---"] * len(sums), sums))
+    sums = [
+        f"{client} ({column.count('yes')} of {len(column) - column.count('')})"
+        for client, column in zip(head, zip(*rows, strict=True), strict=True)
+    ]
+    return f"{', '.join(sums)}."
 
 
 def insert(page: str, made: str, begin: str = BEGIN, end: str = END) -> str:

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,13 +68,19 @@ class Application:
     @property
     def version(self) -> str:
         """The version of its package, as its own file asks for it. Raises LookupError."""
-        name, opened = re.escape(self.package), r'"?[ :=]+(?:\{ *version *= *)?"?[=v]*'
-        pattern = re.compile(rf"{name}(?:\[[^\]]*\])?{opened}(\d[\w.]*)")
-        texts = [each.read_text() for each in sorted(self.folder.iterdir()) if _is_list(each)]
-        for text in [*texts, *self.archives]:
-            if found := pattern.search(text):
-                return found[1]
-        raise LookupError(f"{self.name}: no file says which {self.package} it takes")
+        return asked_version(self.package, self.folder, self.archives)
+
+
+def asked_version(package: str, folder: Path, archives: Sequence[str] = ()) -> str:
+    """The version of a package that the files of a folder, or these archives, ask for. Raises
+    LookupError."""
+    name, opened = re.escape(package), r'"?[ :=]+(?:\{ *version *= *)?"?[=v]*'
+    pattern = re.compile(rf"{name}(?:\[[^\]]*\])?{opened}(\d[\w.]*)")
+    texts = [each.read_text() for each in sorted(folder.iterdir()) if _is_list(each)]
+    for text in [*texts, *archives]:
+        if found := pattern.search(text):
+            return found[1]
+    raise LookupError(f"{folder.name}: no file says which {package} it takes")
 
 
 def applications() -> dict[str, Application]:

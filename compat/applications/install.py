@@ -26,29 +26,50 @@ import sys
 import venv
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Protocol
 
 from ..java.jars import cache_dir, classpath, java, locked, resolve
 from ..java.process import compiled
 from ..real_kafka import VERSION
 from ..real_kafka.tools import JVM
 from ..unavailable import Unavailable
-from .application import Application
+
+
+class SetUp(Protocol):
+    """What can be set up: an application, or the clients of a language."""
+
+    @property
+    def name(self) -> str:
+        """Of its directory in the cache."""
+
+    @property
+    def folder(self) -> Path:
+        """Where its sources are."""
+
+    @property
+    def language(self) -> str:
+        """One of those above."""
+
+    @property
+    def archives(self) -> list[str]:
+        """Of Java and Debian."""
+
 
 INSTALL_S = 1200.0
 _REASON_MAX = 300
 
 
-def install(application: Application) -> Mapping[str, str]:
+def install(what: SetUp) -> Mapping[str, str]:
     """The words of its commands. Raises Unavailable."""
-    home = cache_dir() / f"application-{application.name}-{_digest(application)}"
+    home = cache_dir() / f"application-{what.name}-{_digest(what)}"
     home.parent.mkdir(parents=True, exist_ok=True)
     with locked(home.with_name(home.name + ".lock")):
         if not (home / "done").exists():
             shutil.rmtree(home, ignore_errors=True)
-            shutil.copytree(application.folder, home)
-            _SET_UP[application.language](application, home)
+            shutil.copytree(what.folder, home)
+            _SET_UP[what.language](what, home)
             (home / "done").touch()
-    return {"home": str(home), **_WORDS[application.language](application, home)}
+    return {"home": str(home), **_WORDS[what.language](what, home)}
 
 
 def command(name: str) -> str:
@@ -59,9 +80,9 @@ def command(name: str) -> str:
     return path
 
 
-def _digest(application: Application) -> str:
+def _digest(what: SetUp) -> str:
     digest = hashlib.sha256(sys.version.encode())
-    for path in sorted(each for each in application.folder.rglob("*") if each.is_file()):
+    for path in sorted(each for each in what.folder.rglob("*") if each.is_file()):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:8]
 
@@ -80,7 +101,7 @@ def _run(home: Path, *words: str) -> None:
         raise Unavailable(text[:_REASON_MAX])
 
 
-def _go(_: Application, home: Path) -> None:
+def _go(_: SetUp, home: Path) -> None:
     _run(home, command("go"), "build", "-trimpath", "-ldflags=-s -w", "-o", "program", _main(home))
 
 
@@ -92,39 +113,39 @@ def _main(home: Path) -> str:
     return tool.split()[1]
 
 
-def _node(_: Application, home: Path) -> None:
+def _node(_: SetUp, home: Path) -> None:
     _run(home, command("npm"), "install", "--no-audit", "--no-fund", "--loglevel=error")
 
 
-def _python(_: Application, home: Path) -> None:
+def _python(_: SetUp, home: Path) -> None:
     venv.create(home / "venv", with_pip=True)
     pip = [str(home / "venv/bin/python"), "-m", "pip", "install", "--quiet"]
     _run(home, *pip, "--disable-pip-version-check", "-r", "requirements.txt")
 
 
-def _rust(_: Application, home: Path) -> None:
+def _rust(_: SetUp, home: Path) -> None:
     _run(home, command("cargo"), "build", "--quiet", "--release")
 
 
-def _java(application: Application, home: Path) -> None:
-    _java_words(application, home)
+def _java(what: SetUp, home: Path) -> None:
+    _java_words(what, home)
 
 
-def _java_words(application: Application, home: Path) -> dict[str, str]:
-    archives = resolve(f"application-{application.name}", application.archives)
+def _java_words(what: SetUp, home: Path) -> dict[str, str]:
+    archives = resolve(f"application-{what.name}", what.archives)
     path = [classpath(archives)]
     if texts := {each.name: each.read_text("utf-8") for each in home.glob("*.java")}:
-        path.insert(0, str(compiled(f"application-{application.name}", VERSION, texts, archives)))
+        path.insert(0, str(compiled(f"application-{what.name}", VERSION, texts, archives)))
     return {"java": java(), "classpath": os.pathsep.join(path), "archives": str(archives)}
 
 
-def _debian(application: Application, home: Path) -> None:
-    _run(home, command("apt-get"), "download", "--quiet", *application.archives)
+def _debian(what: SetUp, home: Path) -> None:
+    _run(home, command("apt-get"), "download", "--quiet", *what.archives)
     for package in home.glob("*.deb"):
         _run(home, command("dpkg-deb"), "--extract", str(package), str(home / "root"))
 
 
-_SET_UP: dict[str, Callable[[Application, Path], None]] = {
+_SET_UP: dict[str, Callable[[SetUp, Path], None]] = {
     "go": _go,
     "node": _node,
     "python": _python,
@@ -132,7 +153,7 @@ _SET_UP: dict[str, Callable[[Application, Path], None]] = {
     "java": _java,
     "debian": _debian,
 }
-_WORDS: dict[str, Callable[[Application, Path], dict[str, str]]] = {
+_WORDS: dict[str, Callable[[SetUp, Path], dict[str, str]]] = {
     "go": lambda _, home: {"program": str(home / "program")},
     "node": lambda _, __: {"node": command("node")},
     "python": lambda _, home: {"python": str(home / "venv/bin/python")},

@@ -17,6 +17,7 @@ from .verbs import Acks, Client, Codec, Consumer, Isolation, NewRecord, Record
 
 __all__ = [
     "CLIENTS",
+    "PROGRAMS",
     "TIMEOUT_S",
     "Acks",
     "Client",
@@ -33,12 +34,19 @@ __all__ = [
 
 # The name of each client: a Python one's is that of its distribution.
 CLIENTS = ("aiokafka", "kafka-python", "confluent-kafka", "java")
+# Those of other languages, each in a program that is set up from its registry.
+PROGRAMS = ("confluent-kafka-go", "franz-go", "kafka-go", "kafkajs", "rdkafka", "sarama")
 
 
 def client(name: str) -> Client:
-    """Return the adapter of a client by its name in CLIENTS. Raises Unavailable, KeyError."""
+    """Return the adapter of a client by its name in CLIENTS or PROGRAMS. Raises Unavailable,
+    KeyError."""
     # The modules' names differ from the libraries', so that neither can shadow the other.
     adapter: type[Client]
+    if name in PROGRAMS:
+        from .programs import Program
+
+        return Program(name)
     try:
         if name == "aiokafka":
             from .aiokafka_client import Aiokafka

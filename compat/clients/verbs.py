@@ -79,6 +79,7 @@ class Client(ABC):
 
     name: ClassVar[str]
     sends_null_header_values: ClassVar[bool] = True
+    keeps_empty: ClassVar[bool] = True  # whether what is empty does not become null
     poll_s: ClassVar[float] = 0.2  # how long one poll in a loop should wait
     protocols: ClassVar[tuple[str, ...]] = ("classic",)  # of groups
     protocol = "classic"  # the one that its consumers speak
@@ -176,6 +177,10 @@ class Client(ABC):
         self._delete_topic(bootstrap, topic)
         wait_until(lambda: topic not in self.list_topics(bootstrap), f"{topic} is gone")
 
+    def _read_ends(self, bootstrap: str, topic: str, isolation: Isolation) -> dict[int, int]:
+        """The positions that a reader of each partition comes to at its end."""
+        return self.end_offsets(bootstrap, topic)
+
     def consume(
         self,
         bootstrap: str,
@@ -194,7 +199,7 @@ class Client(ABC):
         to. The end is the high watermark, which an open transaction keeps from being reached.
         Raises TimeoutError.
         """
-        ends = self.end_offsets(bootstrap, topic) if count is None else {}
+        ends = self._read_ends(bootstrap, topic, isolation) if count is None else {}
         records: list[Record] = []
         deadline = time.monotonic() + timeout_s
         with self.consumer(

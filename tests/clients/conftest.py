@@ -78,7 +78,8 @@ def seen_by(request: pytest.FixtureRequest, record_property: Any) -> Any:
 
     def record(client: str, version: str, scenario: str) -> None:
         callspec = getattr(request.node, "callspec", None)
-        broker = callspec.params.get("broker", "odradek") if callspec else "odradek"
+        params = callspec.params if callspec else {}
+        broker = params.get("broker", params.get("bootstrap", "odradek"))
         entry = {"client": client, "version": version, "scenario": scenario, "broker": broker}
         record_property("result", entry)
 

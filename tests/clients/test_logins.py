@@ -1,6 +1,6 @@
 """Stock clients log in, by each mechanism with and without TLS; and fail, with the right words.
 
-Four rows of the table of docs/clients.md are from here.
+Five rows of the table of docs/clients.md are from here.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ from odradek.compat.real_kafka import VERSION, run_tool
 from odradek.emulator.security.clients import client_context
 from odradek.emulator.security.mechanisms import KNOWN, WITH_PASSWORDS
 
-LOGS_IN = "Logs in with PLAIN and SCRAM, in plain text and over TLS"
-SHOWS_CERTIFICATE = "Shows a certificate, which is its user"
-SAYS_WHY = "Says that a password or user is wrong"
-TRUSTS_FEW = "Does not trust an expired or foreign certificate, nor one of another host"
+from tests.clients.support.rows import (
+    LOGS_IN,
+    SAYS_WHY,
+    SHOWS_CERTIFICATE,
+    SHOWS_TOKEN,
+    TRUSTS_FEW,
+)
+
 USERS = {"alice": "alice's secret", "a,b=c": 'an odd "word\\'}
 PROTOCOLS = ("SASL_PLAINTEXT", "SASL_SSL", "SSL")
 TIMEOUT_S = 30
@@ -128,7 +132,10 @@ def test_a_user_logs_in(
 
 
 @pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
-def test_librdkafka_logs_in_with_a_token(brokers: dict[str, Emulator], protocol: str) -> None:
+def test_librdkafka_logs_in_with_a_token(
+    brokers: dict[str, Emulator], protocol: str, enter: Entering
+) -> None:
+    enter("confluent", SHOWS_TOKEN)
     config = brokers[protocol].client_config("confluent", user="bob", mechanism="OAUTHBEARER")
     confluent(config)
 
@@ -265,8 +272,7 @@ def test_java_logs_in(
     user: str,
     enter: Entering,
 ) -> None:
-    if mechanism in WITH_PASSWORDS:
-        enter("java", LOGS_IN)
+    enter("java", LOGS_IN if mechanism in WITH_PASSWORDS else SHOWS_TOKEN)
     kafka = brokers[protocol]
     config = kafka.client_config("java", user=user, mechanism=mechanism)
     status, said = listed_by_java(tmp_path, config)

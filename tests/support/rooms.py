@@ -248,10 +248,10 @@ ROOMS = {
         wire_client
         java
         real_kafka
+        applications
         clients
         scenarios
         proxy replay
-        applications
         cli
         schema_registry
         spark

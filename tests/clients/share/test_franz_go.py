@@ -13,9 +13,11 @@ import pytest
 from odradek import Emulator
 from odradek.compat import NewRecord, RealKafka
 from odradek.compat import client as client_named
+from odradek.compat.applications.application import asked_version
 
 from tests.bench.programs import built
 from tests.clients.share.work import Work
+from tests.clients.support.rows import ACKNOWLEDGES, SHARES
 from tests.clients.support.wanted import WANT_REAL
 from tests.share_chaos.verdict import lag
 
@@ -31,7 +33,10 @@ def bootstrap(request: pytest.FixtureRequest) -> Iterator[str]:
         yield stack.enter_context(broker).bootstrap_servers
 
 
-def test_franz_go_accepts_releases_and_rejects(bootstrap: str) -> None:
+def test_franz_go_accepts_releases_and_rejects(bootstrap: str, seen_by: Any) -> None:
+    version = asked_version("github.com/twmb/franz-go", Path(__file__).parent / "franz")
+    for row in (SHARES, ACKNOWLEDGES):
+        seen_by("franz-go", version, row)
     program = built("franz", Path(__file__).parent)
     work = Work(bootstrap, values=2)
     records = [NewRecord(value) for value in (b"again", b"bad", b"last")]

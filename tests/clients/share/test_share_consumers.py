@@ -16,6 +16,7 @@ from odradek.compat.real_kafka import VERSION
 
 from tests.clients.share.share_client import Got, ShareClients
 from tests.clients.share.work import Work
+from tests.clients.support.rows import ACKNOWLEDGES, SHARES
 from tests.clients.support.wanted import WANT_REAL
 
 pytestmark = [pytest.mark.client, pytest.mark.slow]
@@ -45,8 +46,9 @@ def _values(got: list[Got]) -> list[str]:
 
 
 def test_java_accepts_what_it_has_got_with_the_next_poll(
-    bootstrap: str, java: ShareClients
+    bootstrap: str, java: ShareClients, seen_by: Any
 ) -> None:
+    seen_by("java", VERSION, SHARES)
     work = Work(bootstrap, partitions=2)
     first = java.consumer(*work.names)
     assert _values(first.get(10)) == work.values
@@ -59,7 +61,8 @@ def test_java_accepts_what_it_has_got_with_the_next_poll(
     second.close()
 
 
-def test_java_acknowledges_one_by_one(bootstrap: str, java: ShareClients) -> None:
+def test_java_acknowledges_one_by_one(bootstrap: str, java: ShareClients, seen_by: Any) -> None:
+    seen_by("java", VERSION, ACKNOWLEDGES)
     work = Work(bootstrap, values=4)
     consumer = java.consumer(*work.names, _EXPLICIT)
     got = consumer.get(4)
@@ -95,7 +98,9 @@ def test_what_a_java_consumer_has_got_is_another_s_when_it_leaves(
     second.close()
 
 
-def test_confluent_gets_and_accepts(bootstrap: str) -> None:
+def test_confluent_gets_and_accepts(bootstrap: str, seen_by: Any) -> None:
+    client = client_named("confluent-kafka")
+    seen_by(client.name, client.version, SHARES)
     work = Work(bootstrap, values=20, partitions=2)
     config: dict[str, Any] = {"bootstrap.servers": bootstrap, "group.id": work.group}
     consumer = confluent_kafka.ShareConsumer(config)

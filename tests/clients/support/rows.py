@@ -1,0 +1,10 @@
+"""Rows of the table of docs/clients.md that are no scenarios."""
+
+LOGS_IN = "Logs in with PLAIN and SCRAM, in plain text and over TLS"
+SHOWS_TOKEN = "Logs in with a token (OAUTHBEARER), in plain text and over TLS"
+SHOWS_CERTIFICATE = "Shows a certificate, which is its user"
+SAYS_WHY = "Says that a password or user is wrong"
+TRUSTS_FEW = "Does not trust an expired or foreign certificate, nor one of another host"
+GOES_ON = "Goes on while three brokers are restarted in turn: leaders and coordinators move"
+SHARES = "A share group (KIP-932): each record comes once, and is accepted"
+ACKNOWLEDGES = "A share group's records are accepted, released and rejected one by one"
