@@ -138,6 +138,11 @@ class _Process:
             raise ProgramError(f"{self._name}: {verb}: {answer['error']}")
         return answer
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether it runs no more."""
+        return self._process.poll() is not None
+
     def close(self) -> None:
         """Kill it; it has nothing to save."""
         atexit.unregister(self.close)
@@ -145,10 +150,16 @@ class _Process:
         self._process.wait()
 
 
-@cache
-def _shared(name: str, _pid: int) -> _Process:
-    """The process of a library for all verbs but a consumer's, one in each of ours."""
-    return _Process(name)
+_shared: dict[tuple[str, int], _Process] = {}
+
+
+def _process_of(name: str) -> _Process:
+    """The process of a library for all verbs but a consumer's: one in each of ours, and another
+    where it has ended."""
+    key = name, os.getpid()
+    if key not in _shared or _shared[key].has_ended:
+        _shared[key] = _Process(name)
+    return _shared[key]
 
 
 class ProgramConsumer(Consumer):
@@ -287,7 +298,7 @@ class Program(Client):
             }
 
     def _ask(self, verb: str, bootstrap: str, **words: Any) -> dict[str, Any]:
-        return _shared(self.name, os.getpid()).ask(verb, **self._at(bootstrap), **words)
+        return _process_of(self.name).ask(verb, **self._at(bootstrap), **words)
 
     def _at(self, bootstrap: str) -> dict[str, Any]:
         return {"bootstrap": bootstrap, "security": self._security}

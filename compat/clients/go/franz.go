@@ -19,7 +19,7 @@ import (
 type franz struct{}
 
 func (franz) options(command Command, more ...kgo.Opt) []kgo.Opt {
-	options := append(more, kgo.SeedBrokers(command.Bootstrap))
+	options := append(more, kgo.SeedBrokers(command.brokers()...))
 	security := command.Security
 	if config := security.tls(); config != nil {
 		options = append(options, kgo.DialTLSConfig(config))

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strings"
 	"time"
 )
 
@@ -289,6 +290,8 @@ func (s Security) tls() *tls.Config {
 	}
 	return config
 }
+
+func (c Command) brokers() []string { return strings.Split(c.Bootstrap, ",") }
 
 func (s Security) sasl() bool { return s.Mechanism != "" }
 

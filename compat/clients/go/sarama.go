@@ -70,7 +70,7 @@ func (s saramaClient) Produce(command Command) ([][2]int64, error) {
 	if command.Partition != nil {
 		config.Producer.Partitioner = sarama.NewManualPartitioner
 	}
-	producer, err := sarama.NewSyncProducer([]string{command.Bootstrap}, config)
+	producer, err := sarama.NewSyncProducer(command.brokers(), config)
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s saramaClient) Consume(command Command, starts Offsets) (Consumer, error)
 	config.Consumer.Offsets.AutoCommit.Enable = false
 	config.Consumer.Group.Session.Timeout = time.Duration(command.SessionMs) * time.Millisecond
 	config.Consumer.Group.Heartbeat.Interval = time.Duration(command.HeartbeatMs) * time.Millisecond
-	group, err := sarama.NewConsumerGroup([]string{command.Bootstrap}, command.Group, config)
+	group, err := sarama.NewConsumerGroup(command.brokers(), command.Group, config)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ type saramaReader struct {
 }
 
 func newSaramaReader(command Command, config *sarama.Config, starts Offsets) (Consumer, error) {
-	consumer, err := sarama.NewConsumer([]string{command.Bootstrap}, config)
+	consumer, err := sarama.NewConsumer(command.brokers(), config)
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +298,7 @@ func (s saramaClient) Committed(command Command) (Offsets, error) {
 }
 
 func (s saramaClient) admin(command Command, do func(sarama.ClusterAdmin) error) error {
-	admin, err := sarama.NewClusterAdmin([]string{command.Bootstrap}, s.config(command))
+	admin, err := sarama.NewClusterAdmin(command.brokers(), s.config(command))
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (s saramaClient) admin(command Command, do func(sarama.ClusterAdmin) error)
 }
 
 func (s saramaClient) with(command Command, do func(sarama.Client) error) error {
-	client, err := sarama.NewClient([]string{command.Bootstrap}, s.config(command))
+	client, err := sarama.NewClient(command.brokers(), s.config(command))
 	if err != nil {
 		return err
 	}

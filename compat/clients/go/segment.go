@@ -48,7 +48,7 @@ func (s segment) with(command Command, do func(context.Context, *kafka.Client) e
 	defer transport.CloseIdleConnections()
 	waiting, cancel := within(limit)
 	defer cancel()
-	return do(waiting, &kafka.Client{Addr: kafka.TCP(command.Bootstrap), Transport: transport})
+	return do(waiting, &kafka.Client{Addr: kafka.TCP(command.brokers()...), Transport: transport})
 }
 
 var segmentCodecs = map[string]kafka.Compression{
@@ -64,7 +64,7 @@ func (s segment) Produce(command Command) ([][2]int64, error) {
 	places := make([][2]int64, len(command.Records))
 	var mutex sync.Mutex
 	writer := &kafka.Writer{
-		Addr: kafka.TCP(command.Bootstrap), Topic: command.Topic, Transport: transport,
+		Addr: kafka.TCP(command.brokers()...), Topic: command.Topic, Transport: transport,
 		RequiredAcks: kafka.RequiredAcks(command.Acks), Compression: segmentCodecs[command.Compression],
 		AllowAutoTopicCreation: true, BatchTimeout: 10 * time.Millisecond, Balancer: &kafka.Hash{},
 		Completion: func(messages []kafka.Message, _ error) {
@@ -117,7 +117,7 @@ func (s segment) Consume(command Command, starts Offsets) (Consumer, error) {
 		start = kafka.FirstOffset
 	}
 	member.group, err = kafka.NewConsumerGroup(kafka.ConsumerGroupConfig{
-		ID: command.Group, Brokers: []string{command.Bootstrap}, Dialer: dialer, Topics: []string{command.Topic},
+		ID: command.Group, Brokers: command.brokers(), Dialer: dialer, Topics: []string{command.Topic},
 		HeartbeatInterval: time.Duration(command.HeartbeatMs) * time.Millisecond,
 		SessionTimeout:    time.Duration(command.SessionMs) * time.Millisecond,
 		JoinGroupBackoff:  500 * time.Millisecond, StartOffset: start,
@@ -166,7 +166,7 @@ func (m *segmentMember) join() {
 
 func (m *segmentMember) read(running context.Context, partition int, offset int64) {
 	config := kafka.ReaderConfig{
-		Brokers: []string{m.command.Bootstrap}, Topic: m.command.Topic, Partition: partition, Dialer: m.dialer,
+		Brokers: m.command.brokers(), Topic: m.command.Topic, Partition: partition, Dialer: m.dialer,
 		MaxWait: 200 * time.Millisecond, MaxBytes: 10e6,
 	}
 	if m.command.Committed {
@@ -274,7 +274,7 @@ func (s segment) Partitions(command Command, create bool) ([]int32, error) {
 		}
 		waiting, cancel := within(limit)
 		defer cancel()
-		found, err := dialer.LookupPartitions(waiting, "tcp", command.Bootstrap, command.Topic)
+		found, err := dialer.LookupPartitions(waiting, "tcp", command.brokers()[0], command.Topic)
 		for _, each := range found {
 			numbers = append(numbers, int32(each.ID))
 		}

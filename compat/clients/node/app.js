@@ -66,7 +66,16 @@ async function within(thing, work) {
   }
 }
 
-const admin = (command, work) => within(kafka(command).admin(), work);
+// It does not repeat an admin's request that went to a leader of before.
+async function admin(command, work) {
+  for (const end = Date.now() + LIMIT_MS; ; await pause(100)) {
+    try {
+      return await within(kafka(command).admin(), work);
+    } catch (error) {
+      if (!error.retriable || Date.now() > end) throw error;
+    }
+  }
+}
 
 // kafkajs takes headers as an object, an array where a name is there twice.
 function headers(pairs) {

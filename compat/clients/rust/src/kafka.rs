@@ -39,13 +39,19 @@ fn config(command: &Command) -> ClientConfig {
     }
     if security.mechanism == "OAUTHBEARER" {
         found.set("enable.sasl.oauthbearer.unsecure.jwt", "true");
-        found.set("sasl.oauthbearer.config", format!("principal={}", security.user));
+        found.set(
+            "sasl.oauthbearer.config",
+            format!("principal={}", security.user),
+        );
     }
     found
 }
 
 fn data(text: &Option<String>) -> Outcome<Option<Vec<u8>>> {
-    Ok(text.as_ref().map(|text| STANDARD.decode(text)).transpose()?)
+    Ok(text
+        .as_ref()
+        .map(|text| STANDARD.decode(text))
+        .transpose()?)
 }
 
 fn shown(data: Option<&[u8]>) -> Option<String> {
@@ -138,21 +144,36 @@ pub struct Member {
 
 fn consumer(command: &Command, more: &[(&str, &str)]) -> Outcome<BaseConsumer<Errors>> {
     let mut config = config(command);
-    let group = if command.group.is_empty() { "none" } else { &command.group };
+    let group = if command.group.is_empty() {
+        "none"
+    } else {
+        &command.group
+    };
     config.set("group.id", group);
     config.set("enable.auto.commit", "false");
     for (name, value) in more {
         config.set(*name, *value);
     }
-    Ok(BaseConsumer::from_config_and_context(&config, Errors::default())?)
+    Ok(BaseConsumer::from_config_and_context(
+        &config,
+        Errors::default(),
+    )?)
 }
 
 impl Member {
     pub fn new(command: &Command, starts: &Offsets) -> Outcome<Member> {
         let session = command.session_ms.to_string();
         let heartbeat = command.heartbeat_ms.to_string();
-        let reset = if command.beginning { "earliest" } else { "latest" };
-        let level = if command.committed { "read_committed" } else { "read_uncommitted" };
+        let reset = if command.beginning {
+            "earliest"
+        } else {
+            "latest"
+        };
+        let level = if command.committed {
+            "read_committed"
+        } else {
+            "read_uncommitted"
+        };
         let mut more = vec![("auto.offset.reset", reset), ("isolation.level", level)];
         if command.protocol == "consumer" {
             more.push(("group.protocol", "consumer"));
@@ -161,7 +182,10 @@ impl Member {
             more.push(("heartbeat.interval.ms", &heartbeat));
         }
         let consumer = consumer(command, &more)?;
-        let member = Member { consumer, topic: command.topic.clone() };
+        let member = Member {
+            consumer,
+            topic: command.topic.clone(),
+        };
         if command.group.is_empty() {
             member.consumer.assign(&member.places(starts)?)?;
         } else {
@@ -199,11 +223,17 @@ impl Member {
 
     pub fn assigned(&self) -> Outcome<Vec<i32>> {
         let assigned = self.consumer.assignment()?;
-        Ok(assigned.elements().iter().map(|each| each.partition()).collect())
+        Ok(assigned
+            .elements()
+            .iter()
+            .map(|each| each.partition())
+            .collect())
     }
 
     pub fn commit(&self, positions: &Offsets) -> Outcome<()> {
-        Ok(self.consumer.commit(&self.places(positions)?, CommitMode::Sync)?)
+        Ok(self
+            .consumer
+            .commit(&self.places(positions)?, CommitMode::Sync)?)
     }
 }
 
@@ -213,7 +243,11 @@ fn fatal(error: &KafkaError) -> bool {
 
 fn record(message: &BorrowedMessage<'_>) -> Outcome<(i32, i64, Value)> {
     let mut headers = vec![];
-    for header in message.headers().into_iter().flat_map(|headers| headers.iter()) {
+    for header in message
+        .headers()
+        .into_iter()
+        .flat_map(|headers| headers.iter())
+    {
         headers.push(json!({"name": header.key, "value": shown(header.value)}));
     }
     let made = json!({
@@ -234,20 +268,32 @@ pub fn committed(command: &Command) -> Outcome<Offsets> {
         asked.add_partition(&command.topic, partition);
     }
     let found = consumer.committed_offsets(asked, LIMIT)?;
-    let offsets = found.elements().into_iter().filter_map(|each| match each.offset() {
-        Offset::Offset(offset) => Some((each.partition(), offset)),
-        _ => None,
-    });
+    let offsets = found
+        .elements()
+        .into_iter()
+        .filter_map(|each| match each.offset() {
+            Offset::Offset(offset) => Some((each.partition(), offset)),
+            _ => None,
+        });
     Ok(offsets.collect())
 }
 
 pub fn topics(command: &Command) -> Outcome<Vec<String>> {
     let consumer = consumer(command, &[])?;
-    let metadata = consumer.fetch_metadata(None, METADATA_LIMIT).map_err(|error| {
-        consumer.poll(Duration::ZERO); // has the errors reported
-        format!("{error}; {}", consumer.context().0.lock().unwrap().join("; "))
-    })?;
-    Ok(metadata.topics().iter().map(|each| each.name().to_string()).collect())
+    let metadata = consumer
+        .fetch_metadata(None, METADATA_LIMIT)
+        .map_err(|error| {
+            consumer.poll(Duration::ZERO); // has the errors reported
+            format!(
+                "{error}; {}",
+                consumer.context().0.lock().unwrap().join("; ")
+            )
+        })?;
+    Ok(metadata
+        .topics()
+        .iter()
+        .map(|each| each.name().to_string())
+        .collect())
 }
 
 /// `create`: of a topic that is created by asking, as a consumer asks.
@@ -281,8 +327,16 @@ pub fn offsets(command: &Command) -> Outcome<Offsets> {
     let mut found = Offsets::new();
     for partition in partitions(command, false)? {
         let offset = match command.timestamp {
-            END => consumer.fetch_watermarks(&command.topic, partition, LIMIT)?.1,
-            BEGINNING => consumer.fetch_watermarks(&command.topic, partition, LIMIT)?.0,
+            END => {
+                consumer
+                    .fetch_watermarks(&command.topic, partition, LIMIT)?
+                    .1
+            }
+            BEGINNING => {
+                consumer
+                    .fetch_watermarks(&command.topic, partition, LIMIT)?
+                    .0
+            }
             time => {
                 let mut asked = TopicPartitionList::new();
                 asked.add_partition_offset(&command.topic, partition, Offset::Offset(time))?;
@@ -331,9 +385,13 @@ pub fn create_topic(command: &Command) -> Outcome<()> {
     for (name, value) in &command.configs {
         topic = topic.set(name, value);
     }
-    outcome(waited(admin(command)?.create_topics([&topic], &options()))??)
+    outcome(waited(
+        admin(command)?.create_topics([&topic], &options()),
+    )??)
 }
 
 pub fn delete_topic(command: &Command) -> Outcome<()> {
-    outcome(waited(admin(command)?.delete_topics(&[&command.topic], &options()))??)
+    outcome(waited(
+        admin(command)?.delete_topics(&[&command.topic], &options()),
+    )??)
 }

@@ -134,7 +134,8 @@ impl Session {
 
     /// Where a member begins with partitions that it has just got.
     fn place(&mut self, assigned: &[i32]) -> Outcome<()> {
-        self.positions.retain(|partition, _| assigned.contains(partition));
+        self.positions
+            .retain(|partition, _| assigned.contains(partition));
         if assigned.len() == self.positions.len() {
             return Ok(());
         }
