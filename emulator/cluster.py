@@ -111,7 +111,7 @@ class Cluster(Environment):
         self.security = Security(config, listeners, self.metadata.image, self.random, key_sets)
         self.telemetry, self.loggers = TelemetryClients(), Loggers()
         state = self._state()
-        self.share_coordinators, self.share_leaders = shares = open_share(state)
+        self.share_coordinators, self.share_partition_managers = shares = open_share(state)
         self.groups = open_groups(state, self.share_coordinators)
         self.transactions = open_transactions(state, self.groups)
         self.shifted += [self.groups.shift, self.transactions.shift]
@@ -211,7 +211,7 @@ class Cluster(Environment):
         broker = self.brokers[node.node_id] = self._broker(node.node_id)
         self.groups.add(node.node_id, broker.config)
         self.transactions.add(node.node_id, broker.config)
-        self.share_leaders.add(node.node_id)
+        self.share_partition_managers.add(node.node_id)
         try:
             self.replication.add(node.node_id)
         except BaseException:
@@ -229,13 +229,13 @@ class Cluster(Environment):
     def _forget_broker(self, node_id: int) -> None:
         self.groups.remove(node_id)
         self.transactions.remove(node_id)
-        self.share_leaders.remove(node_id)
+        self.share_partition_managers.remove(node_id)
         del self.brokers[node_id], self.nodes[node_id]
 
     def _forget_memory(self, node_id: int) -> None:
         """The process of a broker has ended: what was only in its memory is gone."""
         self.brokers[node_id].started_again()
-        self.share_leaders.at(node_id).clear()
+        self.share_partition_managers.at(node_id).clear()
 
     def _broker(self, node_id: int) -> Broker:
         new_block = partial(self.metadata.next_producer_block, node_id)

@@ -512,7 +512,7 @@ class Embedded:
         if kept is not None:
             restore(cluster.replication, kept)
         self._rules.attach(cluster)
-        cluster.share_leaders.poison = self._rules.poison
+        cluster.share_partition_managers.poison = self._rules.poison
         self._requests.attach(cluster)
         return cluster
 

@@ -13,7 +13,7 @@ from ...wire.api.delete_share_group_state import (
     DeleteShareGroupStateResponse,
 )
 from ..base.call import Call
-from ..share.state import ShareKey
+from ..share.state import SharePartitionKey
 from .registry import handles
 from .share_states import by_topic, outcome
 
@@ -32,7 +32,7 @@ def delete_share_group_state(
     coordinators = cluster.share_coordinators
 
     def one(topic_id: bytes, asked: Asked) -> Answered:
-        key = ShareKey(request.group_id, topic_id, asked.partition)
+        key = SharePartitionKey(request.group_id, topic_id, asked.partition)
         error, message = outcome("delete", lambda: coordinators.delete(key, asked=call.node_id))[1:]
         return Answered(partition=asked.partition, error_code=error, error_message=message)
 

@@ -20,7 +20,7 @@ from ...wire.api.describe_share_group_offsets import (
 from ..base.call import UNEXPECTED_TEXT, Call
 from ..base.java_order import id_order, int_order
 from ..partitions.partition import Topic
-from ..share.state import NO_OFFSET, UNINITIALIZED, ShareKey
+from ..share.state import NO_OFFSET, UNINITIALIZED, SharePartitionKey
 from .modern_groups import has_share_groups
 from .registry import handles
 from .share_group_offsets import sentence_of
@@ -110,7 +110,7 @@ def _topic(
 
 def _partition(cluster: Cluster, group_id: str, topic: Topic, index: int) -> Answered:
     try:
-        state = cluster.share_coordinators.summary(ShareKey(group_id, topic.id, index))
+        state = cluster.share_coordinators.summary(SharePartitionKey(group_id, topic.id, index))
     except Refused:
         return _none(index, epoch=0)
     has_lag = state.start_offset != NO_OFFSET and state.complete_count != UNINITIALIZED

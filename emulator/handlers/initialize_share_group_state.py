@@ -13,7 +13,7 @@ from ...wire.api.initialize_share_group_state import (
     InitializeShareGroupStateResponse,
 )
 from ..base.call import Call
-from ..share.state import ShareKey
+from ..share.state import SharePartitionKey
 from .registry import handles
 from .share_states import by_topic, outcome
 
@@ -32,7 +32,7 @@ def initialize_share_group_state(
     coordinators = cluster.share_coordinators
 
     def one(topic_id: bytes, asked: Asked) -> Answered:
-        key = ShareKey(request.group_id, topic_id, asked.partition)
+        key = SharePartitionKey(request.group_id, topic_id, asked.partition)
         error, message = outcome(
             "initialize",
             lambda: coordinators.initialize(

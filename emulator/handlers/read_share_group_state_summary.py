@@ -13,7 +13,7 @@ from ...wire.api.read_share_group_state_summary import (
     ReadShareGroupStateSummaryResponse,
 )
 from ..base.call import Call
-from ..share.state import ShareKey
+from ..share.state import SharePartitionKey
 from .registry import handles
 from .share_states import by_topic, outcome
 
@@ -32,7 +32,7 @@ def read_share_group_state_summary(
     coordinators = cluster.share_coordinators
 
     def one(topic_id: bytes, asked: Asked) -> Answered:
-        key = ShareKey(request.group_id, topic_id, asked.partition)
+        key = SharePartitionKey(request.group_id, topic_id, asked.partition)
         state, error, message = outcome(
             "read", lambda: coordinators.summary(key, asked=call.node_id), " summary"
         )

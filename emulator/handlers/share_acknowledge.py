@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, TypeAlias
 from ...wire import Error, Refused, Response
 from ...wire.api.share_acknowledge import ShareAcknowledgeRequest, ShareAcknowledgeResponse
 from ..base.call import Call, Sentinel
-from ..share.leading import FINAL_EPOCH, INITIAL_EPOCH, Part, SessionKey, next_epoch
+from ..share.share_partition_manager import (
+    FINAL_EPOCH,
+    INITIAL_EPOCH,
+    ShareSessionKey,
+    TopicIdPartition,
+    next_epoch,
+)
 from .modern_groups import has_share_groups
 from .node_endpoints import endpoints
 from .registry import handles
@@ -52,9 +58,9 @@ def _acknowledged(
     cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
 ) -> Response | Sentinel:
     """Acknowledge in the session. Raises Refused if the whole request fails."""
-    leader = cluster.share_leaders.at(call.node_id)
+    leader = cluster.share_partition_managers.at(call.node_id)
     group_id = check_member(cluster, request.group_id, request.member_id)
-    key = SessionKey(group_id, request.member_id or "")
+    key = ShareSessionKey(group_id, request.member_id or "")
     epoch = request.share_session_epoch
     if epoch == INITIAL_EPOCH:
         raise Refused(Error.INVALID_SHARE_SESSION_EPOCH)
@@ -63,7 +69,7 @@ def _acknowledged(
     else:
         leader.sessions.next(key, epoch).epoch = next_epoch(epoch)
     asked = [
-        Asked(Part(topic.topic_id, each.partition_index), each.acknowledgement_batches)
+        Asked(TopicIdPartition(topic.topic_id, each.partition_index), each.acknowledgement_batches)
         for topic in request.topics
         for each in topic.partitions
     ]
@@ -74,7 +80,7 @@ def _acknowledged(
         renews=request.is_renew_ack,
     )
 
-    def answer(results: dict[Part, AckResult]) -> Response:
+    def answer(results: dict[TopicIdPartition, AckResult]) -> Response:
         if epoch == FINAL_EPOCH:
             leader.close_session(key)
         response = ShareAcknowledgeResponse(
@@ -92,7 +98,7 @@ def _add(
     cluster: Cluster,
     call: Call,
     response: ShareAcknowledgeResponse,
-    results: dict[Part, AckResult],
+    results: dict[TopicIdPartition, AckResult],
 ) -> None:
     topics: dict[bytes, Topic] = {}
     leaders: set[int] = set()

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ...wire import Error, Refused, Response
 from ..base.call import PARKED, Call, Sentinel
-from ..share.acquiring import RENEW, Acknowledgement
-from ..share.leading import Part, ShareLeader
-from ..share.state import ShareKey
+from ..share.acquired_records import RENEW, ShareAcknowledgementBatch
+from ..share.share_partition_manager import SharePartitionManager, TopicIdPartition
+from ..share.state import SharePartitionKey
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -47,7 +47,7 @@ class _Batch(Protocol):
 class Asked(NamedTuple):
     """The acknowledgements of a request for one partition."""
 
-    part: Part
+    part: TopicIdPartition
     batches: Sequence[_Batch]
 
 
@@ -74,8 +74,8 @@ class Acknowledging:
         self,
         call: Call,
         asked: Sequence[Asked],
-        carry_out: Callable[[Sequence[Asked]], dict[Part, AckResult]],
-        answer: Callable[[dict[Part, AckResult]], Response | Sentinel],
+        carry_out: Callable[[Sequence[Asked]], dict[TopicIdPartition, AckResult]],
+        answer: Callable[[dict[TopicIdPartition, AckResult]], Response | Sentinel],
         refuse: Callable[[Error], Response],
     ) -> None:
         """`answer`: what follows from the results, `refuse`: from a Refused."""
@@ -84,7 +84,7 @@ class Acknowledging:
         self._carry_out = carry_out
         self._answer = answer
         self._refuse = refuse
-        self._results: dict[Part, AckResult] = {}
+        self._results: dict[TopicIdPartition, AckResult] = {}
         self._backoffs = iter(_BACKOFFS_MS)
 
     def begin(self, cluster: Cluster) -> Response | Sentinel:
@@ -116,18 +116,18 @@ class Acknowledging:
 
 def acknowledged(
     cluster: Cluster,
-    leader: ShareLeader,
+    leader: SharePartitionManager,
     group_id: str,
     member_id: str,
     asked: Iterable[Asked],
     *,
     knows_renewal: bool,
     renews: bool,
-) -> dict[Part, AckResult]:
+) -> dict[TopicIdPartition, AckResult]:
     """Acknowledge what can be; the result for each partition. Raises Refused if the whole request
     fails."""
-    found: dict[Part, AckResult] = {}
-    empty: list[Part] = []
+    found: dict[TopicIdPartition, AckResult] = {}
+    empty: list[TopicIdPartition] = []
     is_any = False
     for part, batches in asked:
         try:
@@ -145,7 +145,7 @@ def acknowledged(
             continue
         is_any = True
         try:
-            key = ShareKey(group_id, *part)
+            key = SharePartitionKey(group_id, *part)
             leader.acknowledge(key, member_id, [_acknowledgement(each) for each in batches])
             found[part] = AckResult()
         except Refused as refused:
@@ -156,8 +156,8 @@ def acknowledged(
     return found | dict.fromkeys(empty if is_any else (), AckResult())
 
 
-def _acknowledgement(batch: _Batch) -> Acknowledgement:
-    return Acknowledgement(batch.first_offset, batch.last_offset, batch.acknowledge_types)
+def _acknowledgement(batch: _Batch) -> ShareAcknowledgementBatch:
+    return ShareAcknowledgementBatch(batch.first_offset, batch.last_offset, batch.acknowledge_types)
 
 
 def _check(batches: Sequence[_Batch], *, knows_renewal: bool, renews: bool) -> None:

@@ -17,15 +17,15 @@ from ...wire import Buffer, Error, Refused, Response
 from ...wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..base.call import PARKED, Call, Sentinel
 from ..partitions.partition import Partition
-from ..share.acquiring import BATCH_OPTIMIZED, RECORD_LIMIT, Wish
-from ..share.fetching import Fetched, Limits, ShareFetch
-from ..share.leading import (
+from ..share.acquired_records import BATCH_OPTIMIZED, RECORD_LIMIT, AcquireParams
+from ..share.delayed_share_fetch import DelayedShareFetch, Fetched, Limits
+from ..share.share_partition_manager import (
     FINAL_EPOCH,
     INITIAL_EPOCH,
-    Part,
-    Session,
-    SessionKey,
-    ShareLeader,
+    SharePartitionManager,
+    ShareSession,
+    ShareSessionKey,
+    TopicIdPartition,
     next_epoch,
 )
 from .modern_groups import has_share_groups
@@ -88,12 +88,12 @@ class _Work:
         self.cluster = cluster
         self.call = call
         self.request = request
-        self.leader: ShareLeader = cluster.share_leaders.at(call.node_id)
-        self.key = SessionKey(group_id, request.member_id or "")
+        self.leader: SharePartitionManager = cluster.share_partition_managers.at(call.node_id)
+        self.key = ShareSessionKey(group_id, request.member_id or "")
         self.epoch = request.share_session_epoch
-        self.session: Session | None = None
-        self.results: dict[Part, AckResult] = {}
-        self.failed: dict[Part, Fetched] = {}
+        self.session: ShareSession | None = None
+        self.results: dict[TopicIdPartition, AckResult] = {}
+        self.failed: dict[TopicIdPartition, Fetched] = {}
         self.has_unknown_topic = False
         self.renews = call.version >= RENEWALS_SINCE and request.is_renew_ack
 
@@ -101,7 +101,7 @@ class _Work:
         """Find or open the session. Raises Refused."""
         request, sessions = self.request, self.leader.sessions
         named = [
-            Part(topic.topic_id, each.partition_index)
+            TopicIdPartition(topic.topic_id, each.partition_index)
             for topic in request.topics
             for each in topic.partitions
         ]
@@ -120,7 +120,7 @@ class _Work:
         session.update(
             named,
             [
-                Part(topic.topic_id, index)
+                TopicIdPartition(topic.topic_id, index)
                 for topic in request.forgotten_topics_data
                 for index in topic.partitions
             ],
@@ -140,7 +140,9 @@ class _Work:
         if not self._has_acknowledgements():
             return self.fetch()
         asked = [
-            Asked(Part(topic.topic_id, each.partition_index), each.acknowledgement_batches)
+            Asked(
+                TopicIdPartition(topic.topic_id, each.partition_index), each.acknowledgement_batches
+            )
             for topic in self.request.topics
             for each in topic.partitions
         ]
@@ -151,7 +153,7 @@ class _Work:
             renews=self.request.is_renew_ack,
         )
 
-        def answer(results: dict[Part, AckResult]) -> Response | Sentinel:
+        def answer(results: dict[TopicIdPartition, AckResult]) -> Response | Sentinel:
             self.results = results
             return self.fetch()
 
@@ -170,15 +172,15 @@ class _Work:
         limits = Limits(
             request.max_wait_ms, min(request.min_bytes, most), most, request.max_records
         )
-        wish = Wish(self.key.member_id, mode == RECORD_LIMIT, request.batch_size)
+        params = AcquireParams(self.key.member_id, mode == RECORD_LIMIT, request.batch_size)
         answers: list[ShareFetchResponse] = []
         answer = answers.append
 
-        def finish(found: Mapping[Part, Fetched]) -> None:
+        def finish(found: Mapping[TopicIdPartition, Fetched]) -> None:
             answer(self._response(found))
 
-        fetch = ShareFetch(
-            *(self.cluster, self.leader, self.key.group_id, wish, limits),
+        fetch = DelayedShareFetch(
+            *(self.cluster, self.leader, self.key.group_id, params, limits),
             finish,
             reads_later=self.call.reads_later,
         )
@@ -190,10 +192,10 @@ class _Work:
         self.call.on_lost = fetch.cancel
         return PARKED
 
-    def _found(self) -> dict[Part, Partition]:
+    def _found(self) -> dict[TopicIdPartition, Partition]:
         """The partitions of the session that there are, in the order in which they are read."""
         assert self.session is not None
-        found: dict[Part, Partition] = {}
+        found: dict[TopicIdPartition, Partition] = {}
         # What a step of the chain refuses: base/chain.py.
         refuses = None if self.call.passage is None else self.call.passage.refuses
         for part in self.session.parts:
@@ -213,7 +215,7 @@ class _Work:
 
     # The answer
 
-    def _response(self, found: Mapping[Part, Fetched]) -> ShareFetchResponse:
+    def _response(self, found: Mapping[TopicIdPartition, Fetched]) -> ShareFetchResponse:
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=self.leader.settings(self.key.group_id).lock_ms,
             responses=[],
@@ -253,7 +255,7 @@ class _Work:
         self,
         response: ShareFetchResponse,
         topics: dict[bytes, Topic],
-        part: Part,
+        part: TopicIdPartition,
         fetched: Fetched,
         result: AckResult,
         leaders: set[int],

@@ -13,7 +13,7 @@ from ...wire.api.write_share_group_state import (
     WriteShareGroupStateResponse,
 )
 from ..base.call import Call
-from ..share.state import Change, ShareKey, StateBatch
+from ..share.state import Change, SharePartitionKey, StateBatch
 from .registry import handles
 from .share_states import by_topic, outcome
 
@@ -32,7 +32,7 @@ def write_share_group_state(
     coordinators = cluster.share_coordinators
 
     def one(topic_id: bytes, asked: Asked) -> Answered:
-        key = ShareKey(request.group_id, topic_id, asked.partition)
+        key = SharePartitionKey(request.group_id, topic_id, asked.partition)
         change = Change(
             asked.start_offset,
             asked.delivery_complete_count,

@@ -273,7 +273,7 @@ class Connection:
         self.frames.close()
         if self.name:
             self.cluster.tracker.closed(self, is_at_work=self.is_at_work)
-        self.cluster.share_leaders.lost(self.node_id, self)
+        self.cluster.share_partition_managers.lost(self.node_id, self)
         call, self.current = self.current, None
         if call is None:
             return

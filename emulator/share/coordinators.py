@@ -46,8 +46,8 @@ from .state import (
     NO_OFFSET,
     UNINITIALIZED,
     Change,
-    ShareKey,
-    ShareState,
+    ShareGroupOffset,
+    SharePartitionKey,
     StateRecord,
     Update,
     combined,
@@ -73,14 +73,14 @@ _MESSAGES = {
 _PACKED = struct.Struct("<4i4q3i")
 _PART = struct.Struct(">16si")
 _NONE = -(2**31)
-NO_STATE = ShareState(0, 0, 0, NO_OFFSET, UNINITIALIZED)
+NO_STATE = ShareGroupOffset(0, 0, 0, NO_OFFSET, UNINITIALIZED)
 
 
 class _Kept(NamedTuple):
     """A state, and what is known besides: the highest epochs, how many updates there were since the
     last snapshot, and where that is. _NONE and NO_OFFSET where there is nothing."""
 
-    state: ShareState
+    state: ShareGroupOffset
     leader_epoch: int = _NONE
     state_epoch: int = _NONE
     updates: int = 0
@@ -107,20 +107,22 @@ def _unpacked(kept: bytes | _Kept) -> _Kept:
     numbers = _PACKED.unpack(kept)
     epoch, state_epoch, leader_epoch, complete, start, created, written = numbers[:7]
     at, highest_leader, highest_state, updates = numbers[7:]
-    state = ShareState(epoch, state_epoch, leader_epoch, start, complete, (), created, written)
+    state = ShareGroupOffset(
+        epoch, state_epoch, leader_epoch, start, complete, (), created, written
+    )
     return _Kept(state, highest_leader, highest_state, updates, at)
 
 
-def _name(key: ShareKey) -> bytes:
+def _name(key: SharePartitionKey) -> bytes:
     return key.group_id.encode(errors="surrogatepass") + _PART.pack(key.topic_id, key.partition)
 
 
-def _key(name: bytes) -> ShareKey:
+def _key(name: bytes) -> SharePartitionKey:
     group_id = name[: -_PART.size].decode(errors="surrogatepass")
-    return ShareKey(group_id, *_PART.unpack(name[-_PART.size :]))
+    return SharePartitionKey(group_id, *_PART.unpack(name[-_PART.size :]))
 
 
-class StateShard:
+class ShareCoordinatorShard:
     """The states of one partition of the topic. `count`: how many partitions a topic has, by its
     id; 0 if there is no such topic."""
 
@@ -139,18 +141,18 @@ class StateShard:
         found = (_unpacked(kept).snapshot_at for kept in self._kept.values())
         return min((at for at in found if at != NO_OFFSET), default=self._removed_at)
 
-    def _find(self, key: ShareKey) -> _Kept | None:
+    def _find(self, key: SharePartitionKey) -> _Kept | None:
         kept = self._kept.get(_name(key))
         return None if kept is None else _unpacked(kept)
 
-    def _all(self) -> Iterator[tuple[ShareKey, ShareState]]:
+    def _all(self) -> Iterator[tuple[SharePartitionKey, ShareGroupOffset]]:
         for name, kept in self._kept.items():
             yield _key(name), _unpacked(kept).state
 
     # What is asked
 
     def initialize(
-        self, key: ShareKey, state_epoch: int, start_offset: int, now: int
+        self, key: SharePartitionKey, state_epoch: int, start_offset: int, now: int
     ) -> StateRecord:
         """Begin anew, at this offset. Raises Refused."""
         _check_partition(key)
@@ -159,11 +161,11 @@ class StateShard:
         before = self._find(key)
         epoch = 0 if before is None else before.state.snapshot_epoch + 1
         complete = UNINITIALIZED if start_offset == NO_OFFSET else 0
-        state = ShareState(epoch, state_epoch, 0, start_offset, complete, (), now, now)
+        state = ShareGroupOffset(epoch, state_epoch, 0, start_offset, complete, (), now, now)
         return StateRecord(key, state)
 
     def write(
-        self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change, now: int
+        self, key: SharePartitionKey, state_epoch: int, leader_epoch: int, change: Change, now: int
     ) -> StateRecord:
         """Note a change. Raises Refused."""
         _check_partition(key)
@@ -174,8 +176,8 @@ class StateShard:
         return self._change(key, state, state.leader_epoch, change, now)
 
     def read(
-        self, key: ShareKey, leader_epoch: int, now: int
-    ) -> tuple[ShareState, StateRecord | None]:
+        self, key: SharePartitionKey, leader_epoch: int, now: int
+    ) -> tuple[ShareGroupOffset, StateRecord | None]:
         """The state, for a leader of this epoch (NO_EPOCH: for anybody), and the record that notes
         a new leader. Raises Refused."""
         _check_partition(key)
@@ -187,13 +189,13 @@ class StateShard:
         change = Change(state.start_offset, state.complete_count, ())
         return state, self._change(key, state, leader_epoch, change, now)
 
-    def summary(self, key: ShareKey) -> ShareState:
+    def summary(self, key: SharePartitionKey) -> ShareGroupOffset:
         """The state, or NO_STATE. Raises Refused."""
         _check_partition(key)
         self._check_exists(key)
         return (self._find(key) or _NOTHING).state
 
-    def delete(self, key: ShareKey) -> StateRecord | None:
+    def delete(self, key: SharePartitionKey) -> StateRecord | None:
         """Remove the state, if there is one. Raises Refused."""
         _check_partition(key)
         self._check_exists(key)
@@ -226,7 +228,7 @@ class StateShard:
         if isinstance(value, Update):
             state = before.state.changed(value.leader_epoch, value.change)
             if name not in self._kept:
-                state = ShareState(value.snapshot_epoch, 0, value.leader_epoch, *value.change)
+                state = ShareGroupOffset(value.snapshot_epoch, 0, value.leader_epoch, *value.change)
             updates = before.updates + 1
             after = before._replace(state=state, leader_epoch=leader_epoch, updates=updates)
         else:
@@ -238,7 +240,12 @@ class StateShard:
     # Parts
 
     def _change(
-        self, key: ShareKey, state: ShareState, leader_epoch: int, change: Change, now: int
+        self,
+        key: SharePartitionKey,
+        state: ShareGroupOffset,
+        leader_epoch: int,
+        change: Change,
+        now: int,
     ) -> StateRecord:
         if (self._find(key) or _NOTHING).updates < self.updates_per_snapshot:
             merged = tuple(combined((), change.batches, change.start_offset))
@@ -250,28 +257,28 @@ class StateShard:
             after._replace(snapshot_epoch=state.snapshot_epoch + 1, created=now, written=now),
         )
 
-    def _state(self, key: ShareKey, what: str) -> ShareState:
+    def _state(self, key: SharePartitionKey, what: str) -> ShareGroupOffset:
         kept = self._find(key)
         if kept is None:
             message = f"{what} operation on uninitialized share partition not allowed."
             raise Refused(Error.INVALID_REQUEST, message)
         return kept.state
 
-    def _check_state_epoch(self, key: ShareKey, state_epoch: int) -> None:
+    def _check_state_epoch(self, key: SharePartitionKey, state_epoch: int) -> None:
         if NO_EPOCH != state_epoch < (self._find(key) or _NOTHING).state_epoch:
             raise _refused(Error.FENCED_STATE_EPOCH)
 
-    def _check_leader_epoch(self, key: ShareKey, leader_epoch: int) -> None:
+    def _check_leader_epoch(self, key: SharePartitionKey, leader_epoch: int) -> None:
         known = max(NO_EPOCH, (self._find(key) or _NOTHING).leader_epoch)
         if NO_EPOCH != leader_epoch < known:
             raise _refused(Error.FENCED_LEADER_EPOCH)
 
-    def _check_exists(self, key: ShareKey) -> None:
+    def _check_exists(self, key: SharePartitionKey) -> None:
         if key.partition >= self._count(key.topic_id):
             raise _refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _check_partition(key: ShareKey) -> None:
+def _check_partition(key: SharePartitionKey) -> None:
     if key.partition < 0:
         raise Refused(Error.INVALID_REQUEST, "The partition id cannot be a negative number.")
 
@@ -286,7 +293,7 @@ class ShareCoordinators:
     def __init__(self, state: ClusterState) -> None:
         self._state = state
         # By partition: the node that has it loaded, and the states.
-        self._shards: dict[int, tuple[int, StateShard]] = {}
+        self._shards: dict[int, tuple[int, ShareCoordinatorShard]] = {}
         if state.environment.release.has_share_coordinator:
             now = state.environment.clock.now()
             for check in (_Pruning(self, state), _Snapshots(self, state)):
@@ -297,14 +304,14 @@ class ShareCoordinators:
         self._state.topics.ensure_internal(SHARE_GROUP_STATE)
 
     def leader_of(self, key: str) -> int:
-        """The id of the node that coordinates what a key (ShareKey.text) names, or -1."""
+        """The id of the node that coordinates what a key (SharePartitionKey.text) names, or -1."""
         index = self._index(key)
         return NO_LEADER if index not in self._shards else self._shards[index][0]
 
     # What is asked of a state. Each raises Refused as its shard does, and as the write fails.
 
     def initialize(
-        self, key: ShareKey, state_epoch: int, start_offset: int, asked: int | None = None
+        self, key: SharePartitionKey, state_epoch: int, start_offset: int, asked: int | None = None
     ) -> None:
         """Begin anew, at this offset. `asked`: the broker that was asked by a request; it has to
         coordinate the state (NOT_COORDINATOR). Else brokers ask each other."""
@@ -313,7 +320,7 @@ class ShareCoordinators:
 
     def write(
         self,
-        key: ShareKey,
+        key: SharePartitionKey,
         state_epoch: int,
         leader_epoch: int,
         change: Change,
@@ -322,7 +329,9 @@ class ShareCoordinators:
         shard = self._shard(key, asked)
         self._write(shard, [shard.write(key, state_epoch, leader_epoch, change, self._now())])
 
-    def read(self, key: ShareKey, leader_epoch: int, asked: int | None = None) -> ShareState:
+    def read(
+        self, key: SharePartitionKey, leader_epoch: int, asked: int | None = None
+    ) -> ShareGroupOffset:
         """The state, for a leader of this epoch."""
         shard = self._shard(key, asked)
         state, record = shard.read(key, leader_epoch, self._now())
@@ -330,11 +339,11 @@ class ShareCoordinators:
             self._write(shard, [record])
         return state
 
-    def summary(self, key: ShareKey, asked: int | None = None) -> ShareState:
+    def summary(self, key: SharePartitionKey, asked: int | None = None) -> ShareGroupOffset:
         """The state without regard to who leads; NO_STATE if there is none."""
         return self._shard(key, asked).summary(key)
 
-    def delete(self, key: ShareKey, asked: int | None = None) -> None:
+    def delete(self, key: SharePartitionKey, asked: int | None = None) -> None:
         shard = self._shard(key, asked)
         record = shard.delete(key)
         if record is not None:
@@ -367,7 +376,7 @@ class ShareCoordinators:
     def _load(self, partition: Partition) -> None:
         config = self._state.brokers[partition.leader].config
         most = config.get("share.coordinator.snapshot.update.records.per.snapshot")
-        shard = StateShard(self._count, most)
+        shard = ShareCoordinatorShard(self._count, most)
         self._shards[partition.index] = partition.leader, shard
         stored = partition.log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
@@ -392,7 +401,7 @@ class ShareCoordinators:
         topic = self._state.topics.get(SHARE_GROUP_STATE)
         return NO_LEADER if topic is None else partition_for(key, len(topic.partitions))
 
-    def _shard(self, key: ShareKey, asked: int | None) -> StateShard:
+    def _shard(self, key: SharePartitionKey, asked: int | None) -> ShareCoordinatorShard:
         """Who coordinates a state. Raises Refused: NOT_COORDINATOR if the broker that was asked
         does not, COORDINATOR_NOT_AVAILABLE if no broker that is up does."""
         if asked is None:
@@ -407,7 +416,7 @@ class ShareCoordinators:
             raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
         return shard
 
-    def _write(self, shard: StateShard, records: Sequence[StateRecord]) -> None:
+    def _write(self, shard: ShareCoordinatorShard, records: Sequence[StateRecord]) -> None:
         """Append records of states that one partition keeps, then apply them. Raises Refused."""
         partition = self._state.topics.named(SHARE_GROUP_STATE).partitions[
             self._index(records[0].key.text)
@@ -432,7 +441,7 @@ class ShareCoordinators:
             if stored.flush_failure is not None:
                 raise stored.flush_failure
 
-    def _try(self, shard: StateShard, records: Iterable[StateRecord]) -> bool:
+    def _try(self, shard: ShareCoordinatorShard, records: Iterable[StateRecord]) -> bool:
         """Write what nobody waits for. Returns whether there was anything, and it is written."""
         wanted = list(records)
         if not wanted:

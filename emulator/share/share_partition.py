@@ -2,7 +2,7 @@
 
 It begins with the state that the share coordinator has stored, or else where the group's
 `share.auto.offset.reset` says. Between the start offset, below which all is done with, and the end
-offset lie the batches in flight. acquiring.py hands out records and takes them back.
+offset lie the batches in flight. acquired_records.py hands out records and takes them back.
 What has changed is written to the coordinator before it counts.
 
 Rules (semantics N13-N16):
@@ -23,8 +23,8 @@ from ...wire import Error, Refused
 from ..base.logger import log
 from ..base.timers import Timer
 from ..base.words import number_of
-from .in_flight import Batch, Batches, InFlight, RecordState
-from .state import NO_OFFSET, Change, ShareKey, ShareState, StateBatch
+from .in_flight_batches import InFlightBatch, InFlightBatches, InFlightState, RecordState
+from .state import NO_OFFSET, Change, ShareGroupOffset, SharePartitionKey, StateBatch
 
 _STATES = frozenset(RecordState)
 
@@ -65,17 +65,19 @@ class Surroundings(Protocol):
     def soon(self, callback: Callable[[], None], /) -> None:
         """Call back after the request that is being served."""
 
-    def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change, /) -> None:
+    def write(
+        self, key: SharePartitionKey, state_epoch: int, leader_epoch: int, change: Change, /
+    ) -> None:
         """Have the share coordinator note a change. Raises Refused."""
 
-    def tell(self, key: ShareKey, event: RangeEvent, /) -> None:
+    def tell(self, key: SharePartitionKey, event: RangeEvent, /) -> None:
         """The event of a member, or of its records, for the journal."""
 
-    def poison(self, key: ShareKey, /) -> Collection[int]:
+    def poison(self, key: SharePartitionKey, /) -> Collection[int]:
         """The offsets that a test has made poison: who accepts one releases it."""
 
 
-class Gap(NamedTuple):
+class GapWindow(NamedTuple):
     """Of a stored state: where the next offsets are that it does not mention, and the end offset
     for which that is so."""
 
@@ -88,9 +90,9 @@ class SharePartition:
 
     def __init__(
         self,
-        key: ShareKey,
+        key: SharePartitionKey,
         leader_epoch: int,
-        stored: ShareState,
+        stored: ShareGroupOffset,
         begin: Callable[[], int],
         surroundings: Surroundings,
     ) -> None:
@@ -99,12 +101,12 @@ class SharePartition:
         self.key = key
         self.leader_epoch = leader_epoch
         self.state_epoch = stored.state_epoch
-        self.batches = Batches()
+        self.batches = InFlightBatches()
         self.complete_count = 0
         """How many records at or after the start offset are done with."""
         self.may_have_available = False
         """Whether a record that was acquired before may be available."""
-        self.gap: Gap | None = None
+        self.gap: GapWindow | None = None
         self.is_fenced = False
         """Whether this is no more in use: another leader, or another state, took its place."""
         self.waits: list[Waiting] = []
@@ -123,14 +125,14 @@ class SharePartition:
             if gap_start == NO_OFFSET and first > before + 1:
                 gap_start = before + 1
             before = last
-            self.batches.put(Batch(first, last, InFlight(RecordState(state), count)))
+            self.batches.put(InFlightBatch(first, last, InFlightState(RecordState(state), count)))
             if RecordState(state).is_done:
                 self.complete_count += last - first + 1
         if self.batches:
             self.may_have_available = True
             self.end_offset = self.batches.last.last
             if gap_start != NO_OFFSET:
-                self.gap = Gap(gap_start, self.end_offset)
+                self.gap = GapWindow(gap_start, self.end_offset)
             self.advance()
 
     # What it is
@@ -146,7 +148,7 @@ class SharePartition:
         return self.end_offset - self.start_offset + 1 if self.batches else 0
 
     @property
-    def open_gap(self) -> Gap | None:
+    def open_gap(self) -> GapWindow | None:
         gap = self.gap
         return gap if gap is not None and gap.end == self.end_offset else None
 
@@ -287,7 +289,7 @@ class SharePartition:
         gap = self.gap
         if gap is not None:
             is_open = gap.end == self.end_offset and offset <= gap.end
-            self.gap = Gap(offset, gap.end) if is_open else None
+            self.gap = GapWindow(offset, gap.end) if is_open else None
 
     def advance(self) -> bool:
         """Move the start offset over what is done with. Returns whether it has moved."""
@@ -357,7 +359,7 @@ def archive(
     share: SharePartition,
     first: int,
     end: int,
-    batches: Sequence[Batch],
+    batches: Sequence[InFlightBatch],
     state: RecordState,
     *,
     counts: bool,

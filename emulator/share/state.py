@@ -107,7 +107,7 @@ _NUMBER = re.compile(r"[+-]?[0-9]{1,10}")
 _SNAPSHOT, _UPDATE = ShareSnapshotKey.first_type, ShareUpdateKey.first_type
 
 
-class ShareKey(NamedTuple):
+class SharePartitionKey(NamedTuple):
     group_id: str
     topic_id: bytes
     partition: int
@@ -119,7 +119,7 @@ class ShareKey(NamedTuple):
 
 
 def is_share_key(text: str) -> bool:
-    """Whether a text is a ShareKey's; a group's id may have colons itself."""
+    """Whether a text is a SharePartitionKey's; a group's id may have colons itself."""
     group_id, _, rest = text.rstrip(":").rpartition(":")
     group_id, _, topic_id = group_id.rpartition(":")
     return bool(group_id.strip()) and _is_id(topic_id) and _NUMBER.fullmatch(rest) is not None
@@ -142,7 +142,7 @@ class Change(NamedTuple):
     batches: tuple[StateBatch, ...]
 
 
-class ShareState(NamedTuple):
+class ShareGroupOffset(NamedTuple):
     """The state in one partition. Times in ms; a new one has no offset."""
 
     snapshot_epoch: int
@@ -154,7 +154,7 @@ class ShareState(NamedTuple):
     created: int = 0
     written: int = 0
 
-    def changed(self, leader_epoch: int, change: Change) -> ShareState:
+    def changed(self, leader_epoch: int, change: Change) -> ShareGroupOffset:
         """The state after a change; NO_OFFSET and NO_EPOCH leave what there is."""
         start = self.start_offset if change.start_offset == NO_OFFSET else change.start_offset
         return self._replace(
@@ -174,8 +174,8 @@ class Update(NamedTuple):
 class StateRecord(NamedTuple):
     """A record: a snapshot, an update, or None, which removes the state."""
 
-    key: ShareKey
-    value: ShareState | Update | None
+    key: SharePartitionKey
+    value: ShareGroupOffset | Update | None
 
     def encoded(self, now: int) -> NewRecord:
         group_id, topic_id, partition = self.key
@@ -193,7 +193,7 @@ def decoded(record: Record) -> StateRecord:
     if record.key is None:
         raise WireError("a record of share state has no key")
     key, record_type = read_key(_KEYS, record.key)
-    place = ShareKey(key.group_id, key.topic_id, key.partition)
+    place = SharePartitionKey(key.group_id, key.topic_id, key.partition)
     if record.value is None:
         return StateRecord(place, None)
     if record_type == _SNAPSHOT:
@@ -203,8 +203,8 @@ def decoded(record: Record) -> StateRecord:
     return StateRecord(place, Update(value.snapshot_epoch, value.leader_epoch, change))
 
 
-def _state(value: ShareSnapshotValue) -> ShareState:
-    return ShareState(
+def _state(value: ShareSnapshotValue) -> ShareGroupOffset:
+    return ShareGroupOffset(
         value.snapshot_epoch,
         value.state_epoch,
         value.leader_epoch,
@@ -225,7 +225,7 @@ def _read(
     )
 
 
-def _snapshot_value(state: ShareState) -> ShareSnapshotValue:
+def _snapshot_value(state: ShareGroupOffset) -> ShareSnapshotValue:
     return ShareSnapshotValue(
         snapshot_epoch=state.snapshot_epoch,
         state_epoch=state.state_epoch,

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple, Self
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from odradek.emulator.share.in_flight import RecordState
+from odradek.emulator.share.in_flight_batches import RecordState
 from odradek.emulator.share.state import Update, decoded
 from odradek.wire.api.describe_share_group_offsets import DescribeShareGroupOffsetsRequest
 

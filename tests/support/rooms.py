@@ -102,12 +102,12 @@ ROOMS = {
         coordinator coordinators
     """,
     "emulator/share": """
-        in_flight state
+        in_flight_batches state
         coordinators
         share_partition
-        acquiring
-        leading
-        fetching
+        acquired_records
+        share_partition_manager
+        delayed_share_fetch
     """,
     "fixtures/schedules": """
         legal

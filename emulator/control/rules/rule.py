@@ -23,7 +23,7 @@ from ...base.words import number_of
 from ...division.entries import Entry, entries, own_values
 from ...division.places import PARTITION, TOPIC
 from ...partitions.fetch_sessions import Wanted
-from ...share.leading import Part, SessionKey
+from ...share.share_partition_manager import ShareSessionKey, TopicIdPartition
 from ..request_matcher import RequestMatcher, name_of
 from .counting import Count, Counting
 from .rules import Rules
@@ -45,11 +45,11 @@ def asked_for(rules: Rules, call: Call, request: Request) -> Iterable[Entry]:
 
 def _share_session(rules: Rules, call: Call, request: ShareFetchRequest) -> Iterator[Entry]:
     """What a share fetch asks for without naming it."""
-    key = SessionKey(request.group_id or "", request.member_id or "")
-    session = rules.cluster.share_leaders.at(call.node_id).sessions.find(key)
+    key = ShareSessionKey(request.group_id or "", request.member_id or "")
+    session = rules.cluster.share_partition_managers.at(call.node_id).sessions.find(key)
     own = own_values(request, call.version)
     forgotten = {
-        Part(topic.topic_id, index)
+        TopicIdPartition(topic.topic_id, index)
         for topic in request.forgotten_topics_data
         for index in topic.partitions
     }

@@ -16,7 +16,7 @@ from ...base.timers import Timer
 
 if TYPE_CHECKING:
     from ...cluster import Cluster
-    from ...share.state import ShareKey
+    from ...share.state import SharePartitionKey
     from .interception import Interception
     from .rule import Rule
 
@@ -31,7 +31,7 @@ class Rules(Step):
         """Sentences that were given up before they had a verb."""
         self._active: list[Rule] = []
         self._meetings: dict[Call, Interception] = {}
-        self.poison: dict[ShareKey, set[int]] = {}
+        self.poison: dict[SharePartitionKey, set[int]] = {}
         """The offsets that a test has made poison to share groups."""
         self._cluster: Cluster | None = None
 

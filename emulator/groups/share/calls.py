@@ -14,7 +14,7 @@ from ....wire.errors import Error, Refused
 from ....wire.primitives import id_text
 from ...base.call import Call
 from ...share.coordinators import ShareCoordinators
-from ...share.state import ShareKey
+from ...share.state import SharePartitionKey
 from ..classic.calls import ClassicCalls, OtherGroups
 from ..modern.calls import ModernCalls
 from ..modern.member import JOINING_EPOCH, LEAVE_EPOCH
@@ -79,7 +79,7 @@ class ShareCalls(ModernCalls[ShareGroup]):
         self._runtime.note_deadline(group)
         if outcome.initializes:
             places = {
-                ShareKey(request.group_id, topic_id, index): -1
+                SharePartitionKey(request.group_id, topic_id, index): -1
                 for topic_id, topic in outcome.initializes.items()
                 for index in sorted(topic.partitions)
             }
@@ -109,7 +109,7 @@ class ShareCalls(ModernCalls[ShareGroup]):
         if group.members:
             raise Refused(Error.NON_EMPTY_GROUP, "The group is not empty.")
         answers: list[list[Altered]] = []
-        places: dict[ShareKey, int] = {}
+        places: dict[SharePartitionKey, int] = {}
         announced: dict[bytes, TopicState] = {}
         for name, offsets in topics:
             topic = self._runtime.topics.catalogue.get(name)
@@ -120,7 +120,7 @@ class ShareCalls(ModernCalls[ShareGroup]):
             if topic is not None:
                 fine = {i: at for i, at in offsets.items() if i < count}
                 announced[topic.id] = TopicState(name, frozenset(fine), now)
-                places |= {ShareKey(group_id, topic.id, i): at for i, at in fine.items()}
+                places |= {SharePartitionKey(group_id, topic.id, i): at for i, at in fine.items()}
         said = states.initializing(group, announced)
         if said is not None:
             self.write(shard, group, [state_record(group_id, said)])
@@ -174,7 +174,7 @@ class ShareCalls(ModernCalls[ShareGroup]):
             result = DeletedTopic(name, topic_id)
             for index in parts:
                 try:
-                    self._keeper().delete(ShareKey(group.group_id, topic_id, index))
+                    self._keeper().delete(SharePartitionKey(group.group_id, topic_id, index))
                 except Refused as refused:
                     result = DeletedTopic(name, topic_id, refused.error, refused.message)
             done.append(result)
@@ -216,10 +216,10 @@ class ShareCalls(ModernCalls[ShareGroup]):
     # States
 
     def _initialize(
-        self, shard: Shard, group: ShareGroup, epoch: int, places: Mapping[ShareKey, int]
-    ) -> dict[ShareKey, Refused]:
+        self, shard: Shard, group: ShareGroup, epoch: int, places: Mapping[SharePartitionKey, int]
+    ) -> dict[SharePartitionKey, Refused]:
         """Initialise states, and write that they are. Returns those that failed."""
-        failed: dict[ShareKey, Refused] = {}
+        failed: dict[SharePartitionKey, Refused] = {}
         topics: dict[bytes, list[int]] = {}
         for key, offset in places.items():
             topics.setdefault(key.topic_id, []).append(key.partition)
@@ -249,11 +249,13 @@ def _altered(topic_id: bytes | None, index: int, count: int) -> Altered:
     return Altered(topic_id, index, Error.UNKNOWN_TOPIC_OR_PARTITION, _UNKNOWN_PARTITION)
 
 
-def _as_failed(each: Altered, failed: Mapping[ShareKey, Refused], group_id: str) -> Altered:
+def _as_failed(
+    each: Altered, failed: Mapping[SharePartitionKey, Refused], group_id: str
+) -> Altered:
     refused = (
         None
         if each.topic_id is None
-        else failed.get(ShareKey(group_id, each.topic_id, each.partition))
+        else failed.get(SharePartitionKey(group_id, each.topic_id, each.partition))
     )
     if refused is None:
         return each

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from odradek.emulator.base.java_order import partition_for
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire.api.fetch import FetchRequest
 
 from ..engine.steps import Symbol, World
@@ -43,7 +43,7 @@ class state_kept_in(Symbol):
 
     def resolve(self, world: World) -> int:
         topic_id = world.kept.get(self.topic, bytes(16))
-        key = ShareKey(world.resolve(self.group), topic_id, self.index)
+        key = SharePartitionKey(world.resolve(self.group), topic_id, self.index)
         return partition_for(key.text, PARTITIONS)
 
 

@@ -6,7 +6,7 @@ import time
 from itertools import count
 
 from odradek.emulator.base.java_order import partition_for
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire import Error
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
@@ -32,7 +32,9 @@ def _one_per_partition() -> list[str]:
     found: dict[int, str] = {}
     for number in count():
         group = f"warm-{number}"
-        found.setdefault(partition_for(ShareKey(group, _TOPIC_ID, 0).text, PARTITIONS), group)
+        found.setdefault(
+            partition_for(SharePartitionKey(group, _TOPIC_ID, 0).text, PARTITIONS), group
+        )
         if len(found) == PARTITIONS:
             return list(found.values())
     return []
@@ -46,7 +48,7 @@ def is_warm(asker: Asker) -> bool:
     for the coordinator creates its topic."""
     if not asker.serves(ReadShareGroupStateRequest):
         return True
-    key = ShareKey(_GROUPS[0], _TOPIC_ID, 0).text
+    key = SharePartitionKey(_GROUPS[0], _TOPIC_ID, 0).text
     found = asker.ask(FindCoordinatorRequest(key_type=_SHARE, coordinator_keys=[key]), 6)
     if found.coordinators[0].error_code:
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire import Error
 from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 
@@ -98,4 +98,4 @@ def test_a_topic_named_twice_is_answered_once(cluster: Cluster, client: Client) 
         ("u", [(0, 0)]),
     ]
     topic = cluster.topic("t")
-    assert cluster.share_coordinators.summary(ShareKey("g", topic.id, 0)).start_offset == 4
+    assert cluster.share_coordinators.summary(SharePartitionKey("g", topic.id, 0)).start_offset == 4

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire import Error
 from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 
@@ -127,11 +127,11 @@ def test_what_the_share_coordinator_refuses_is_of_one_partition(
     cluster: Cluster,
     client: Client,
     part: tuple[bytes, int],
-    refuse: Callable[[Cluster, ShareKey], object],
+    refuse: Callable[[Cluster, SharePartitionKey], object],
     error: Error,
     message: str,
 ) -> None:
-    refuse(cluster, ShareKey("g", *part))
+    refuse(cluster, SharePartitionKey("g", *part))
     answer = share_acknowledge(client, {part: [(0, 0, [ACCEPT])]}, 2)
     (found,) = answer.responses[0].partitions
     assert (answer.error_code, found.error_code, found.error_message) == (0, error, message)
@@ -143,7 +143,7 @@ def test_the_locks_of_a_deleted_topic_end_with_it(
     part: tuple[bytes, int],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    (share,) = cluster.share_leaders.at(1).shares()
+    (share,) = cluster.share_partition_managers.at(1).shares()
     cluster.topics.delete(cluster.topic("t"))
     assert not any(state.lock for batch in share.batches for *_, state in batch.ranges())
     cluster.advance(60_000)

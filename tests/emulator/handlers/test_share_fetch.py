@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.share.acquiring import Wish
-from odradek.emulator.share.fetching import Fetched, Limits, ShareFetch
-from odradek.emulator.share.leading import Part
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.acquired_records import AcquireParams
+from odradek.emulator.share.delayed_share_fetch import DelayedShareFetch, Fetched, Limits
+from odradek.emulator.share.share_partition_manager import TopicIdPartition
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.storage import StoredBytes
 from odradek.wire import Buffer, Error
 from odradek.wire.api.share_fetch import ShareFetchRequest, ShareFetchResponse
@@ -234,7 +234,7 @@ def test_a_lock_ends_and_a_record_is_delivered_so_often(
         assert acquired(share_fetch(client, epoch=delivery)) == [(0, 0, delivery)]
         cluster.advance(_LOCK_MS)
     assert acquired(share_fetch(client, epoch=6)) == []
-    (share,) = cluster.share_leaders.at(1).shares()
+    (share,) = cluster.share_partition_managers.at(1).shares()
     assert share.start_offset == 1, "the record is archived"
 
 
@@ -282,7 +282,7 @@ def test_a_restart_keeps_what_was_acknowledged(
     share_fetch(client, epoch=1)
     acks = [(0, 0, [ACCEPT]), (1, 1, [RELEASE]), (2, 2, [ACCEPT])]
     share_acknowledge(client, {part: acks}, 2)
-    cluster.share_leaders.at(1).clear()
+    cluster.share_partition_managers.at(1).clear()
     answer = share_fetch(client, {part: ()}, member_id="b")
     assert acquired(answer) == [(1, 1, 2), (3, 3, 1)], "3 was acquired by nobody that counts"
 
@@ -294,7 +294,7 @@ def test_many_bytes_stay_in_the_log_until_they_are_sent(
     topic = cluster.create_topic("t", 1, {})
     cluster.groups.ensure_topic()
     share_beat(client)
-    part = Part(topic.id, 0)
+    part = TopicIdPartition(topic.id, 0)
     share_fetch(client, {part: ()}, max_records=1)
     for letter in (b"a", b"b", b"c", b"d"):
         produce(client, batch(letter * 100_000))
@@ -306,10 +306,10 @@ def test_many_bytes_stay_in_the_log_until_they_are_sent(
         return read(stored, position, most)
 
     monkeypatch.setattr(StoredBytes, "read", counted)
-    found: list[Mapping[Part, Fetched]] = []
-    leader, limits = cluster.share_leaders.at(1), Limits(0, 0, 350_000, 2)
-    wish = Wish("a", False, 500)
-    fetch = ShareFetch(cluster, leader, "g", wish, limits, found.append, reads_later=True)
+    found: list[Mapping[TopicIdPartition, Fetched]] = []
+    leader, limits = cluster.share_partition_managers.at(1), Limits(0, 0, 350_000, 2)
+    params = AcquireParams("a", False, 500)
+    fetch = DelayedShareFetch(cluster, leader, "g", params, limits, found.append, reads_later=True)
     fetch.begin({part: topic.partitions[0]})
     fetched = found[0][part]
     assert [tuple(each) for each in fetched.acquired] == [(0, 1, 1)]
@@ -330,14 +330,14 @@ def test_a_short_part_of_many_bytes_is_in_memory(
     topic = cluster.create_topic("t", 1, {})
     cluster.groups.ensure_topic()
     share_beat(client)
-    part = Part(topic.id, 0)
+    part = TopicIdPartition(topic.id, 0)
     share_fetch(client, {part: ()}, max_records=1)
     produce(client, batch(b"short"))
     produce(client, batch(b"l" * 200_000))
-    found: list[Mapping[Part, Fetched]] = []
-    leader, limits = cluster.share_leaders.at(1), Limits(0, 0, 350_000, 1)
-    wish = Wish("a", False, 500)
-    fetch = ShareFetch(cluster, leader, "g", wish, limits, found.append, reads_later=True)
+    found: list[Mapping[TopicIdPartition, Fetched]] = []
+    leader, limits = cluster.share_partition_managers.at(1), Limits(0, 0, 350_000, 1)
+    params = AcquireParams("a", False, 500)
+    fetch = DelayedShareFetch(cluster, leader, "g", params, limits, found.append, reads_later=True)
     fetch.begin({part: topic.partitions[0]})
     records = found[0][part].records
     assert not isinstance(records, StoredBytes)
@@ -359,7 +359,7 @@ def test_after_a_fenced_acknowledgement_the_next_fetch_acquires(
     share_fetch(client, {part: ()})
     _append(client, 3)
     assert acquired(share_fetch(client, epoch=1)) == [(0, 2, 1)]
-    cluster.share_coordinators.initialize(ShareKey("g", *part), 9, 0)
+    cluster.share_coordinators.initialize(SharePartitionKey("g", *part), 9, 0)
     asked = share_fetch_request({part: [(0, 0, [ACCEPT])]}, 2, max_wait_ms=500, min_bytes=1)
     client.send(asked, 2)
     cluster.advance(499)
@@ -375,7 +375,7 @@ def test_after_a_fenced_acknowledgement_the_next_fetch_acquires(
 def test_a_state_that_cannot_be_loaded_is_no_error_of_a_fenced_acknowledgement(
     cluster: Cluster, client: Client, topic_id: bytes
 ) -> None:
-    part, key = (topic_id, 0), ShareKey("g", topic_id, 0)
+    part, key = (topic_id, 0), SharePartitionKey("g", topic_id, 0)
     share_fetch(client, {part: ()})
     _append(client, 1)
     assert acquired(share_fetch(client, epoch=1)) == [(0, 0, 1)]

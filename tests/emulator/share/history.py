@@ -323,7 +323,7 @@ def judge(cluster: Cluster, known: Known, context: str) -> None:
         answer = share_fetch(client, {}, epoch + 1, member_id)
         epoch += 2
     assert known.must_come() <= got, f"{context}: lost {sorted(known.must_come() - got)}"
-    for share in cluster.share_leaders.at(1).shares():
+    for share in cluster.share_partition_managers.at(1).shares():
         end = topic.partitions[share.key.partition].log_end_offset
         # What was done with between gaps counts, but stays in flight until the next record comes.
         assert share.start_offset + share.complete_count == end, context

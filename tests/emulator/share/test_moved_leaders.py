@@ -7,7 +7,7 @@ from itertools import count
 
 import pytest
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.share.state import ShareKey
+from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire import Error
 
 from tests.requests.produce import batch, produce
@@ -35,7 +35,7 @@ class Group:
         cluster.groups.ensure_topic()
         states = cluster.share_coordinators
         states.ensure_topic()
-        keys = (ShareKey(f"g{number}", self.topic.id, 0) for number in count())
+        keys = (SharePartitionKey(f"g{number}", self.topic.id, 0) for number in count())
         self.key = next(each for each in keys if states.leader_of(each.text) == coordinator)
         self.part = (self.topic.id, 0)
         joins = Client(cluster, node_id=cluster.groups.leader_of(self.key.group_id))
@@ -99,7 +99,7 @@ def test_another_leader_goes_on(replicated: Cluster, coordinator: int) -> None:
     group = Group(replicated, coordinator)
     group.kill_first()
     assert group.fetch_from_second("b") == ([(1, 1, 2), (2, 2, 1)], Error.NONE)
-    assert replicated.share_leaders.at(1).shares() == []
+    assert replicated.share_partition_managers.at(1).shares() == []
 
 
 def test_a_state_on_the_killed_broker_alone_is_read_when_it_is_back() -> None:

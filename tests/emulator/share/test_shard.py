@@ -6,11 +6,11 @@ import gc
 import tracemalloc
 
 import pytest
-from odradek.emulator.share.coordinators import StateShard
+from odradek.emulator.share.coordinators import ShareCoordinatorShard
 from odradek.emulator.share.state import (
     Change,
-    ShareKey,
-    ShareState,
+    ShareGroupOffset,
+    SharePartitionKey,
     StateBatch,
     StateRecord,
     Update,
@@ -18,20 +18,22 @@ from odradek.emulator.share.state import (
 from odradek.wire import Refused
 
 NOW = 1_700_000_000_000
-A, B, C = (ShareKey("g", b"%016d" % number, number) for number in (0, 1, 300))
+A, B, C = (SharePartitionKey("g", b"%016d" % number, number) for number in (0, 1, 300))
 
 
-def shard() -> StateShard:
-    return StateShard(lambda _: 1000, 500)
+def shard() -> ShareCoordinatorShard:
+    return ShareCoordinatorShard(lambda _: 1000, 500)
 
 
-def snapshot(key: ShareKey) -> StateRecord:
-    return StateRecord(key, ShareState(1, 2, 3, 2**40, 5, created=NOW, written=NOW + 1))
+def snapshot(key: SharePartitionKey) -> StateRecord:
+    return StateRecord(key, ShareGroupOffset(1, 2, 3, 2**40, 5, created=NOW, written=NOW + 1))
 
 
 def test_a_state_without_batches_takes_little() -> None:
     states, count = shard(), 2000
-    records = [snapshot(ShareKey(f"group-{number}", bytes(16), 0)) for number in range(count)]
+    records = [
+        snapshot(SharePartitionKey(f"group-{number}", bytes(16), 0)) for number in range(count)
+    ]
     gc.collect()
     tracemalloc.start()
     try:
@@ -43,8 +45,8 @@ def test_a_state_without_batches_takes_little() -> None:
     assert taken / count < 260
 
 
-@pytest.mark.parametrize("key", [A, C, ShareKey("grüße:\ud800", bytes(16), 7)])
-def test_what_is_kept_is_what_was_written(key: ShareKey) -> None:
+@pytest.mark.parametrize("key", [A, C, SharePartitionKey("grüße:\ud800", bytes(16), 7)])
+def test_what_is_kept_is_what_was_written(key: SharePartitionKey) -> None:
     states = shard()
     record = snapshot(key)
     states.replay(record, 9)

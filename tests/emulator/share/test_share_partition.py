@@ -7,23 +7,23 @@ from collections.abc import Callable
 
 import pytest
 from odradek.emulator.base.timers import Timer, Timers
-from odradek.emulator.share.acquiring import (
-    Acknowledgement,
-    Acquired,
-    Wish,
+from odradek.emulator.share.acquired_records import (
+    AcquiredRecords,
+    AcquireParams,
+    ShareAcknowledgementBatch,
     acknowledge,
     acquire,
     release,
 )
-from odradek.emulator.share.coordinators import StateShard
-from odradek.emulator.share.in_flight import RecordState
+from odradek.emulator.share.coordinators import ShareCoordinatorShard
+from odradek.emulator.share.in_flight_batches import RecordState
 from odradek.emulator.share.share_partition import RangeEvent, SharePartition, ShareSettings
-from odradek.emulator.share.state import Change, ShareKey
+from odradek.emulator.share.state import Change, SharePartitionKey
 from odradek.wire import Error, Refused
 from odradek.wire.batch import BatchHeader, read_header
 from odradek.wire.records import NewRecord, build_batch
 
-KEY = ShareKey("g", bytes(16), 0)
+KEY = SharePartitionKey("g", bytes(16), 0)
 LOCK_MS, MOST = 1000, 5
 
 
@@ -33,7 +33,7 @@ class Broker:
     def __init__(self) -> None:
         self.time = 0
         self.timers = Timers()
-        self.shard = StateShard(lambda topic_id: 1, 500)
+        self.shard = ShareCoordinatorShard(lambda topic_id: 1, 500)
         self.fails = False
         self.events: list[RangeEvent] = []
         self.headers: list[BatchHeader] = []
@@ -56,15 +56,17 @@ class Broker:
     def soon(self, callback: Callable[[], None]) -> None:
         callback()
 
-    def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
+    def write(
+        self, key: SharePartitionKey, state_epoch: int, leader_epoch: int, change: Change
+    ) -> None:
         if self.fails:
             raise Refused(Error.COORDINATOR_NOT_AVAILABLE)
         self._apply(self.shard.write(key, state_epoch, leader_epoch, change, self.time))
 
-    def tell(self, key: ShareKey, event: RangeEvent) -> None:
+    def tell(self, key: SharePartitionKey, event: RangeEvent) -> None:
         self.events.append(event)
 
-    def poison(self, key: ShareKey) -> set[int]:
+    def poison(self, key: SharePartitionKey) -> set[int]:
         return set()
 
     def share(self) -> SharePartition:
@@ -79,12 +81,12 @@ class Broker:
 
     def fetch(
         self, share: SharePartition, member: str, limit: int = 500, *, exact: bool = False
-    ) -> list[Acquired]:
+    ) -> list[AcquiredRecords]:
         if not share.may_acquire:
             return []
         offset = share.next_offset()
         read = [each for each in self.headers if each.last_offset >= offset]
-        return acquire(share, Wish(member, exact, 10), limit, offset, read)
+        return acquire(share, AcquireParams(member, exact, 10), limit, offset, read)
 
     def advance(self, milliseconds: int) -> None:
         self.time += milliseconds
@@ -98,11 +100,13 @@ def test_a_failed_write_changes_nothing() -> None:
     assert broker.fetch(share, "a") == [(0, 5, 1)]
     broker.fails = True
     with pytest.raises(Refused) as refused:
-        acknowledge(share, "a", [Acknowledgement(0, 2, [1]), Acknowledgement(4, 4, [2])])
+        acknowledge(
+            share, "a", [ShareAcknowledgementBatch(0, 2, [1]), ShareAcknowledgementBatch(4, 4, [2])]
+        )
     assert refused.value.error is Error.COORDINATOR_NOT_AVAILABLE
     assert (share.start_offset, share.complete_count) == (0, 0)
     broker.fails = False
-    acknowledge(share, "a", [Acknowledgement(0, 5, [1])])
+    acknowledge(share, "a", [ShareAcknowledgementBatch(0, 5, [1])])
     assert (share.start_offset, share.end_offset, len(share.batches)) == (6, 6, 0)
 
 
@@ -121,7 +125,9 @@ def test_what_somebody_had_when_the_leader_changed_is_new() -> None:
     broker.append(10)
     share = broker.share()
     broker.fetch(share, "a")
-    acknowledge(share, "a", [Acknowledgement(2, 3, [1]), Acknowledgement(6, 6, [2])])
+    acknowledge(
+        share, "a", [ShareAcknowledgementBatch(2, 3, [1]), ShareAcknowledgementBatch(6, 6, [2])]
+    )
     again = broker.share()
     assert broker.fetch(again, "b") == [(0, 1, 1), (4, 5, 1), (6, 6, 2), (7, 9, 1)]
 
@@ -174,7 +180,9 @@ class _Play:
             return
         offset = self.draw.choice(sorted(self.holders))
         kind = self.draw.choice((0, 1, 1, 2, 3, 4))
-        acknowledge(self.share, self.holders[offset], [Acknowledgement(offset, offset, [kind])])
+        acknowledge(
+            self.share, self.holders[offset], [ShareAcknowledgementBatch(offset, offset, [kind])]
+        )
         if kind != 4:
             del self.holders[offset]
         if kind in (0, 1, 3):
@@ -223,7 +231,7 @@ class _Play:
             release(self.share, member)
         for _ in range(20 * end + 20):
             for each in self.broker.fetch(self.share, "z"):
-                ack = Acknowledgement(each.first_offset, each.last_offset, [1])
+                ack = ShareAcknowledgementBatch(each.first_offset, each.last_offset, [1])
                 acknowledge(self.share, "z", [ack])
             if self.share.start_offset >= end:
                 break

@@ -72,7 +72,7 @@ def test_what_a_fetch_acknowledges_is_carried_out_though_its_partition_fails(
     kafka.on("ShareFetch", topic="t").once().fail(Error.KAFKA_STORAGE_ERROR)
     answer = share_fetch(client, {(topic_id, 0): [(0, 0, [ACCEPT])]}, 2)
     assert codes(answer) == dict.fromkeys((0, 1), Error.KAFKA_STORAGE_ERROR)
-    assert cluster.share_leaders.of_group("g")[0].start_offset == 1
+    assert cluster.share_partition_managers.of_group("g")[0].start_offset == 1
 
 
 def test_a_session_fails(kafka: Ruled, client: Client, topic_id: bytes) -> None:
@@ -112,4 +112,4 @@ def test_an_acknowledgement_whose_answer_is_lost_is_carried_out(
     acks = {(topic_id, 0): [(0, 0, [ACCEPT])]}
     kafka.on("ShareAcknowledge").once().fail(Error.REQUEST_TIMED_OUT, when="after")
     assert share_acknowledge(client, acks, 2).error_code == Error.REQUEST_TIMED_OUT
-    assert cluster.share_leaders.of_group("g")[0].start_offset == 1
+    assert cluster.share_partition_managers.of_group("g")[0].start_offset == 1

@@ -24,10 +24,16 @@ from ...wire.batch import HEADER_SIZE, BatchHeader, read_header
 from ...wire.frames import JOINED
 from ..partitions.fetch_waits import place_of
 from ..partitions.partition import READ_COMMITTED, Partition
-from .acquiring import Aborted, Acquired, Wish, acquire, without_aborted
-from .leading import Part, ShareLeader
+from .acquired_records import (
+    AbortedTransaction,
+    AcquiredRecords,
+    AcquireParams,
+    acquire,
+    without_aborted,
+)
 from .share_partition import RangeEvent, SharePartition
-from .state import ShareKey
+from .share_partition_manager import SharePartitionManager, TopicIdPartition
+from .state import SharePartitionKey
 
 if TYPE_CHECKING:
     from ..environment import Environment
@@ -43,7 +49,7 @@ class Limits(NamedTuple):
 class Fetched(NamedTuple):
     error: Error = Error.NONE
     records: Buffer | StoredBytes = b""
-    acquired: Sequence[Acquired] = ()
+    acquired: Sequence[AcquiredRecords] = ()
 
 
 class _Batches(NamedTuple):
@@ -53,18 +59,18 @@ class _Batches(NamedTuple):
     headers: Sequence[BatchHeader] = ()
 
 
-Finish = Callable[[Mapping[Part, Fetched]], None]
+Finish = Callable[[Mapping[TopicIdPartition, Fetched]], None]
 
 
-class ShareFetch:
+class DelayedShareFetch:
     """A fetch from `begin` on. `finish` is called once, in `begin` or later."""
 
     def __init__(
         self,
         environment: Environment,
-        leader: ShareLeader,
+        leader: SharePartitionManager,
         group_id: str,
-        wish: Wish,
+        params: AcquireParams,
         limits: Limits,
         finish: Finish,
         *,
@@ -76,19 +82,21 @@ class ShareFetch:
         self._environment = environment
         self._leader = leader
         self._group_id = group_id
-        self._wish = wish
+        self._params = params
         self._limits = limits
         self._finish = finish
         self._reads_later = reads_later
-        self._partitions: dict[Part, Partition] = {}
-        self._shares: dict[Part, SharePartition] = {}
-        self._failed: dict[Part, Fetched] = {}
+        self._partitions: dict[TopicIdPartition, Partition] = {}
+        self._shares: dict[TopicIdPartition, SharePartition] = {}
+        self._failed: dict[TopicIdPartition, Fetched] = {}
         # Those whose state cannot be loaded, which a real broker hears of a moment later.
-        self._not_loaded: dict[Part, Fetched] = {}
+        self._not_loaded: dict[TopicIdPartition, Fetched] = {}
         self._looks = False
 
     def begin(
-        self, partitions: Mapping[Part, Partition], fenced: Collection[Part] = frozenset()
+        self,
+        partitions: Mapping[TopicIdPartition, Partition],
+        fenced: Collection[TopicIdPartition] = frozenset(),
     ) -> None:
         """Answer, or wait. Of those that are fenced nothing is acquired: a real broker fetches from
         a share partition that is found to be out of date only then."""
@@ -108,7 +116,7 @@ class ShareFetch:
             if part in fenced:
                 continue
             try:
-                key = ShareKey(self._group_id, *part)
+                key = SharePartitionKey(self._group_id, *part)
                 self._shares[part] = self._leader.loaded(key, partition)
             except Refused as refused:
                 self._not_loaded[part] = Fetched(refused.error)
@@ -176,7 +184,7 @@ class ShareFetch:
         self._complete(offsets)
         return True
 
-    def _next_offsets(self) -> dict[Part, int]:
+    def _next_offsets(self) -> dict[TopicIdPartition, int]:
         """From where on each share partition reads that could acquire anything."""
         return {
             part: share.next_offset()
@@ -184,7 +192,7 @@ class ShareFetch:
             if not share.is_fenced and share.may_acquire
         }
 
-    def _has_enough(self, offsets: Mapping[Part, int]) -> bool:
+    def _has_enough(self, offsets: Mapping[TopicIdPartition, int]) -> bool:
         size = 0
         node_id = self._leader.node_id
         for (part, offset), limit in zip(offsets.items(), self._divided(len(offsets)), strict=True):
@@ -201,7 +209,7 @@ class ShareFetch:
                 size += min(end.position - begin.position, limit)
         return size >= self._limits.min_bytes
 
-    def _error(self, part: Part, offset: int) -> Error:
+    def _error(self, part: TopicIdPartition, offset: int) -> Error:
         partition = self._partitions[part]
         try:
             if partition.topic.is_deleted:
@@ -227,7 +235,7 @@ class ShareFetch:
 
     # Answering
 
-    def _complete(self, offsets: Mapping[Part, int]) -> None:
+    def _complete(self, offsets: Mapping[TopicIdPartition, int]) -> None:
         if not offsets:
             self._end({})
             return
@@ -236,8 +244,8 @@ class ShareFetch:
             return
         left, has_any = self._limits.max_bytes, False
         room = self._limits.max_records
-        found: dict[Part, Fetched] = {}
-        read: dict[Part, _Batches | Error] = {}
+        found: dict[TopicIdPartition, Fetched] = {}
+        read: dict[TopicIdPartition, _Batches | Error] = {}
         for (part, offset), limit in zip(offsets.items(), self._divided(len(offsets)), strict=True):
             data = self._read(part, offset, min(limit, left), whole_first=not has_any)
             if not isinstance(data, Error):
@@ -256,7 +264,9 @@ class ShareFetch:
             if each.acquired:
                 self._shares[part].wake()
 
-    def _read(self, part: Part, offset: int, limit: int, *, whole_first: bool) -> _Batches | Error:
+    def _read(
+        self, part: TopicIdPartition, offset: int, limit: int, *, whole_first: bool
+    ) -> _Batches | Error:
         error = self._error(part, offset)
         if error:
             return error
@@ -275,34 +285,38 @@ class ShareFetch:
         except OSError:
             return Error.KAFKA_STORAGE_ERROR
 
-    def _failure(self, part: Part, error: Error) -> Fetched:
+    def _failure(self, part: TopicIdPartition, error: Error) -> Fetched:
         if error is not Error.OFFSET_OUT_OF_RANGE:
             return Fetched(error)
         self._shares[part].log_starts_at(self._partitions[part].log_start_offset)
         return Fetched()
 
-    def _acquire(self, part: Part, offset: int, data: _Batches, room: int) -> Sequence[Acquired]:
+    def _acquire(
+        self, part: TopicIdPartition, offset: int, data: _Batches, room: int
+    ) -> Sequence[AcquiredRecords]:
         acquired = self._acquired(part, offset, data, room)
-        member_id = self._wish.member_id
+        member_id = self._params.member_id
         for first, last, delivery in acquired:
             self._shares[part].tell(RangeEvent("took", member_id, first, last, delivery))
         return acquired
 
-    def _acquired(self, part: Part, offset: int, read: _Batches, room: int) -> Sequence[Acquired]:
+    def _acquired(
+        self, part: TopicIdPartition, offset: int, read: _Batches, room: int
+    ) -> Sequence[AcquiredRecords]:
         share, (data, headers) = self._shares[part], read
-        acquired = acquire(share, self._wish, room, offset, headers)
+        acquired = acquire(share, self._params, room, offset, headers)
         if not acquired or self.isolation != READ_COMMITTED:
             return acquired
         reader = self._partitions[part].log.reader
         aborted = [
-            Aborted(each.first_offset, each.producer_id)
+            AbortedTransaction(each.first_offset, each.producer_id)
             for each in reader.aborted_transactions(offset, len(data))
         ]
         if not aborted:
             return acquired
         return without_aborted(share, acquired, headers, aborted, _aborts(data, headers))
 
-    def _end(self, found: Mapping[Part, Fetched]) -> None:
+    def _end(self, found: Mapping[TopicIdPartition, Fetched]) -> None:
         self.is_over = True
         self._finish({**found, **self._failed})
 
@@ -342,7 +356,7 @@ def _aborts(data: Buffer | StoredBytes, headers: Sequence[BatchHeader]) -> froze
     return frozenset(found)
 
 
-def _sent(read: _Batches, acquired: Sequence[Acquired]) -> Buffer | StoredBytes:
+def _sent(read: _Batches, acquired: Sequence[AcquiredRecords]) -> Buffer | StoredBytes:
     """The batches of those that were read from the first acquired record to the last."""
     if not acquired:
         return b""

@@ -26,9 +26,9 @@ from ..base.timers import Timer
 from ..config.definition import seconds_before
 from ..config.group import GroupConfig, group_config
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED
-from .acquiring import Acknowledgement, acknowledge, release
+from .acquired_records import ShareAcknowledgementBatch, acknowledge, release
 from .share_partition import RangeEvent, SharePartition, ShareSettings, as_leader
-from .state import Change, ShareKey
+from .state import Change, SharePartitionKey
 
 if TYPE_CHECKING:
     from ..cluster_state import ClusterState
@@ -41,22 +41,24 @@ INITIAL_EPOCH, FINAL_EPOCH = 0, -1
 _LAST_EPOCH = 2**31 - 1
 
 
-class Part(NamedTuple):
+class TopicIdPartition(NamedTuple):
     """A partition, by its topic's id."""
 
     topic_id: bytes
     partition: int
 
 
-class SessionKey(NamedTuple):
+class ShareSessionKey(NamedTuple):
     group_id: str
     member_id: str
 
 
-class Session:
+class ShareSession:
     """One session. `connection`: what tells the connection that opened it from others."""
 
-    def __init__(self, key: SessionKey, parts: Iterable[Part], connection: object) -> None:
+    def __init__(
+        self, key: ShareSessionKey, parts: Iterable[TopicIdPartition], connection: object
+    ) -> None:
         self.key = key
         self.epoch = 1
         self.connection = connection
@@ -64,18 +66,20 @@ class Session:
         self._must_tell = dict.fromkeys(parts, False)
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[TopicIdPartition]:
         """Its partitions, those first that have had no records for longest."""
         return list(self._must_tell)
 
-    def update(self, named: Iterable[Part], forgotten: Iterable[Part]) -> None:
+    def update(
+        self, named: Iterable[TopicIdPartition], forgotten: Iterable[TopicIdPartition]
+    ) -> None:
         """Add what a request names, and forget what it is to forget."""
         for part in named:
             self._must_tell.setdefault(part, True)
         for part in forgotten:
             self._must_tell.pop(part, None)
 
-    def is_news(self, part: Part, has_error: bool, has_records: bool) -> bool:
+    def is_news(self, part: TopicIdPartition, has_error: bool, has_records: bool) -> bool:
         """Whether the answer has a partition, which learns it by this."""
         must_tell = self._must_tell.get(part)
         if must_tell is None:  # forgotten while the request waited
@@ -86,36 +90,38 @@ class Session:
         return must_tell or has_error or has_records
 
 
-class SessionCache:
+class ShareSessionCache:
     def __init__(self, most: int) -> None:
         self._most = most
-        self._sessions: dict[SessionKey, Session] = {}
+        self._sessions: dict[ShareSessionKey, ShareSession] = {}
         # The session that each connection has opened last, and all groups it has opened some for.
-        self._by_connection: dict[object, SessionKey] = {}
+        self._by_connection: dict[object, ShareSessionKey] = {}
 
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def get(self, key: SessionKey) -> Session:
+    def get(self, key: ShareSessionKey) -> ShareSession:
         """A session. Raises Refused(SHARE_SESSION_NOT_FOUND)."""
         session = self.find(key)
         if session is None:
             raise Refused(Error.SHARE_SESSION_NOT_FOUND)
         return session
 
-    def find(self, key: SessionKey) -> Session | None:
+    def find(self, key: ShareSessionKey) -> ShareSession | None:
         return self._sessions.get(key)
 
-    def open(self, key: SessionKey, parts: Iterable[Part], connection: object) -> Session:
+    def open(
+        self, key: ShareSessionKey, parts: Iterable[TopicIdPartition], connection: object
+    ) -> ShareSession:
         """Open a session anew. Raises Refused(SHARE_SESSION_LIMIT_REACHED)."""
         self.remove(key)
         if len(self._sessions) >= self._most:
             raise Refused(Error.SHARE_SESSION_LIMIT_REACHED)
-        session = self._sessions[key] = Session(key, parts, connection)
+        session = self._sessions[key] = ShareSession(key, parts, connection)
         self._by_connection[connection] = key
         return session
 
-    def next(self, key: SessionKey, epoch: int) -> Session:
+    def next(self, key: ShareSessionKey, epoch: int) -> ShareSession:
         """The session of a request in this epoch, which stays as it is.
         Raises Refused: SHARE_SESSION_NOT_FOUND, INVALID_SHARE_SESSION_EPOCH."""
         session = self.get(key)
@@ -123,10 +129,10 @@ class SessionCache:
             raise Refused(Error.INVALID_SHARE_SESSION_EPOCH)
         return session
 
-    def remove(self, key: SessionKey) -> Session | None:
+    def remove(self, key: ShareSessionKey) -> ShareSession | None:
         return self._sessions.pop(key, None)
 
-    def lost(self, connection: object) -> tuple[SessionKey | None, Session | None]:
+    def lost(self, connection: object) -> tuple[ShareSessionKey | None, ShareSession | None]:
         """A connection is closed: the session that it opened last, if that is still there, and its
         key in any case."""
         key = self._by_connection.pop(connection, None)
@@ -158,12 +164,12 @@ _FENCING = (
 )
 
 
-class ShareLeader:
+class SharePartitionManager:
     def __init__(
         self,
         state: ClusterState,
         coordinators: ShareCoordinators,
-        poison_of: Callable[[ShareKey], Collection[int]],
+        poison_of: Callable[[SharePartitionKey], Collection[int]],
         node_id: int,
     ) -> None:
         self._state = state
@@ -172,10 +178,10 @@ class ShareLeader:
         self.node_id = node_id
         config = state.brokers[node_id].config
         has_shares = state.environment.release.has_share_coordinator
-        self.sessions = SessionCache(
+        self.sessions = ShareSessionCache(
             config.get("group.share.max.share.sessions") if has_shares else 0
         )
-        self._shares: dict[ShareKey, SharePartition] = {}
+        self._shares: dict[SharePartitionKey, SharePartition] = {}
         # What members are called in events.
         self._names: dict[str, str] = {}
         # The settings of groups, as of an offset of the metadata log.
@@ -217,15 +223,17 @@ class ShareLeader:
     def soon(self, callback: Callable[[], None]) -> None:
         self._state.environment.woken.append(callback)
 
-    def write(self, key: ShareKey, state_epoch: int, leader_epoch: int, change: Change) -> None:
+    def write(
+        self, key: SharePartitionKey, state_epoch: int, leader_epoch: int, change: Change
+    ) -> None:
         """Have the share coordinator note a change. Raises Refused."""
         self._coordinators.write(key, state_epoch, leader_epoch, change)
 
-    def poison(self, key: ShareKey) -> Collection[int]:
+    def poison(self, key: SharePartitionKey) -> Collection[int]:
         """The offsets that a test has made poison."""
         return self._poison_of(key)
 
-    def tell(self, key: ShareKey, event: RangeEvent) -> None:
+    def tell(self, key: SharePartitionKey, event: RangeEvent) -> None:
         """Log the event of a range of offsets, if there is one."""
         journal = self._state.environment.journal
         if not journal.is_on:
@@ -251,14 +259,14 @@ class ShareLeader:
 
     # Share partitions
 
-    def share(self, key: ShareKey) -> SharePartition | None:
+    def share(self, key: SharePartitionKey) -> SharePartition | None:
         """A share partition that is loaded."""
         return self._shares.get(key)
 
     def shares(self) -> list[SharePartition]:
         return list(self._shares.values())
 
-    def loaded(self, key: ShareKey, partition: Partition) -> SharePartition:
+    def loaded(self, key: SharePartitionKey, partition: Partition) -> SharePartition:
         """A share partition, loaded if need be. Raises Refused: NOT_LEADER_OR_FOLLOWER,
         UNKNOWN_SERVER_ERROR if the state is not initialised, and others."""
         share = self._shares.get(key)
@@ -289,7 +297,7 @@ class ShareLeader:
             raise Refused(Error.OFFSET_NOT_AVAILABLE)
         return found[0]
 
-    def forget(self, key: ShareKey) -> None:
+    def forget(self, key: SharePartitionKey) -> None:
         share = self._shares.pop(key, None)
         if share is not None:
             share.is_fenced = True
@@ -297,7 +305,9 @@ class ShareLeader:
 
     # What members ask
 
-    def acknowledge(self, key: ShareKey, member_id: str, asked: Sequence[Acknowledgement]) -> None:
+    def acknowledge(
+        self, key: SharePartitionKey, member_id: str, asked: Sequence[ShareAcknowledgementBatch]
+    ) -> None:
         """Acknowledge records. Raises Refused: UNKNOWN_TOPIC_OR_PARTITION if nobody has fetched
         from the partition, and as `acknowledge` does."""
         share = self._shares.get(key)
@@ -313,15 +323,15 @@ class ShareLeader:
                 self.forget(key)
             raise
 
-    def close_session(self, key: SessionKey) -> None:
+    def close_session(self, key: ShareSessionKey) -> None:
         """End a session: what its member has acquired in it becomes available."""
         session = self.sessions.remove(key)
         if session is not None:
             self._release(session)
 
-    def _release(self, session: Session) -> None:
+    def _release(self, session: ShareSession) -> None:
         for part in session.parts:
-            key = ShareKey(session.key.group_id, *part)
+            key = SharePartitionKey(session.key.group_id, *part)
             share = self._shares.get(key)
             if share is None:
                 continue
@@ -359,24 +369,24 @@ class ShareLeader:
                 self.forget(key)
 
 
-class ShareLeaders:
+class SharePartitionManagers:
     def __init__(self, state: ClusterState, coordinators: ShareCoordinators) -> None:
         self._state = state
         self._coordinators = coordinators
-        self.poison: dict[ShareKey, set[int]] = {}
+        self.poison: dict[SharePartitionKey, set[int]] = {}
         """The offsets that a test has made poison, whoever leads."""
-        self._leaders: dict[int, ShareLeader] = {}
+        self._leaders: dict[int, SharePartitionManager] = {}
         for node_id in state.brokers:
             self.add(node_id)
 
-    def at(self, node_id: int) -> ShareLeader:
+    def at(self, node_id: int) -> SharePartitionManager:
         return self._leaders[node_id]
 
     def add(self, node_id: int) -> None:
-        leader = ShareLeader(self._state, self._coordinators, self._poison_of, node_id)
+        leader = SharePartitionManager(self._state, self._coordinators, self._poison_of, node_id)
         self._leaders[node_id] = leader
 
-    def _poison_of(self, key: ShareKey) -> Collection[int]:
+    def _poison_of(self, key: SharePartitionKey) -> Collection[int]:
         return self.poison.get(key, ())
 
     def remove(self, node_id: int) -> None:

@@ -33,7 +33,7 @@ from typing import NamedTuple
 from ...wire import Error, Refused
 from ...wire.batch import BatchHeader
 from ..base.timers import Timer
-from .in_flight import Batch, InFlight, RecordState
+from .in_flight_batches import InFlightBatch, InFlightState, RecordState
 from .share_partition import RangeEvent, SharePartition, archive, at_limit
 from .state import StateBatch
 
@@ -41,7 +41,7 @@ BATCH_OPTIMIZED, RECORD_LIMIT = 0, 1
 _LEAST_THROTTLED = 2
 
 
-class Acquired(NamedTuple):
+class AcquiredRecords(NamedTuple):
     """A range of offsets that a member gets."""
 
     first_offset: int
@@ -53,7 +53,7 @@ class Acquired(NamedTuple):
         return self.last_offset - self.first_offset + 1
 
 
-class Wish(NamedTuple):
+class AcquireParams(NamedTuple):
     """Who wants records, and how."""
 
     member_id: str
@@ -63,8 +63,12 @@ class Wish(NamedTuple):
 
 
 def acquire(
-    share: SharePartition, wish: Wish, limit: int, fetch_offset: int, read: Sequence[BatchHeader]
-) -> list[Acquired]:
+    share: SharePartition,
+    params: AcquireParams,
+    limit: int,
+    fetch_offset: int,
+    read: Sequence[BatchHeader],
+) -> list[AcquiredRecords]:
     """Acquire at most so many of the records in these batches of the log, which were read from
     `fetch_offset` on."""
     if share.is_fenced or limit <= 0 or not read or read[-1].last_offset < share.start_offset:
@@ -72,7 +76,7 @@ def acquire(
     limit, last = _bounds(share, limit, fetch_offset, read[-1].last_offset)
     if limit <= 0:
         return []
-    return _Acquiring(share, wish, limit, last, read).run(fetch_offset)
+    return _Acquiring(share, params, limit, last, read).run(fetch_offset)
 
 
 def _bounds(share: SharePartition, limit: int, fetch_offset: int, last: int) -> tuple[int, int]:
@@ -90,22 +94,22 @@ class _Acquiring:
     def __init__(
         self,
         share: SharePartition,
-        wish: Wish,
+        params: AcquireParams,
         limit: int,
         last: int,
         read: Sequence[BatchHeader],
     ) -> None:
         self._share = share
-        self._wish = wish
+        self._params = params
         self._left = limit
         self._last = last
         self._read = read
         self._first = read[0].base_offset
         self._most = share.settings.most_deliveries
         self._often = max(_LEAST_THROTTLED, (self._most + 1) // 2)
-        self._found: list[Acquired] = []
+        self._found: list[AcquiredRecords] = []
 
-    def run(self, fetch_offset: int) -> list[Acquired]:
+    def run(self, fetch_offset: int) -> list[AcquiredRecords]:
         share, first = self._share, self._first
         self._archive_stale(fetch_offset)
         floor, base = share.batches.floor(first), first
@@ -138,7 +142,7 @@ class _Acquiring:
 
     # What was acquired before
 
-    def _again(self, known: Sequence[Batch], base: int) -> None:
+    def _again(self, known: Sequence[InFlightBatch], base: int) -> None:
         gap_start = base
         for batch in known:
             if self._left <= 0:
@@ -152,14 +156,14 @@ class _Acquiring:
             if not self._take(batch):
                 return
 
-    def _take(self, batch: Batch) -> bool:
+    def _take(self, batch: InFlightBatch) -> bool:
         """Take what there is of a batch. Returns whether more may be taken after it."""
         share, whole = self._share, batch.whole
         is_throttled = self._is_throttled(batch)
         if is_throttled and self._found:
             self._left = 0
             return False
-        is_cut = self._wish.exact and batch.size > self._left
+        is_cut = self._params.exact and batch.size > self._left
         is_within = batch.is_within(self._first, self._last)
         if whole is not None and not whole.is_free:
             return True
@@ -171,12 +175,12 @@ class _Acquiring:
                 self._left = 0
                 return False
             return True
-        whole.acquire(self._wish.member_id, self._lock(batch.first, batch.last))
-        self._found.append(Acquired(batch.first, batch.last, whole.count))
+        whole.acquire(self._params.member_id, self._lock(batch.first, batch.last))
+        self._found.append(AcquiredRecords(batch.first, batch.last, whole.count))
         self._left -= batch.size
         return True
 
-    def _is_throttled(self, batch: Batch) -> bool:
+    def _is_throttled(self, batch: InFlightBatch) -> bool:
         counts = (
             state.count
             for first, _, state in batch.ranges()
@@ -184,7 +188,7 @@ class _Acquiring:
         )
         return max(counts, default=0) >= self._often
 
-    def _take_some(self, batch: Batch) -> int:
+    def _take_some(self, batch: InFlightBatch) -> int:
         """Take available records of a split batch; returns how many."""
         taken: list[tuple[int, int]] = []
         at_most = None
@@ -197,11 +201,11 @@ class _Acquiring:
                 break
             if one.count >= self._often and at_most is None:
                 at_most = max(1, len(batch.each) >> (one.count - self._often + 1))
-            one.acquire(self._wish.member_id, self._lock(offset, offset))
+            one.acquire(self._params.member_id, self._lock(offset, offset))
             taken.append((offset, one.count))
             if one.count == self._most > 2:
                 break
-            if self._wish.exact and len(taken) == self._left:
+            if self._params.exact and len(taken) == self._left:
                 break
             if len(taken) == at_most:
                 break
@@ -222,7 +226,7 @@ class _Acquiring:
         if share.batches.first.first == first:
             share.start_offset = first
         share.end_offset = max(share.end_offset, last)
-        if self._wish.exact:
+        if self._params.exact:
             last = found[0].last_offset
         share.moved_past_gap(last + 1)
         self._found += found
@@ -235,55 +239,55 @@ class _Acquiring:
                 return max(offset, header.last_offset)
         return offset
 
-    def _added(self, first: int, last: int) -> list[Acquired]:
+    def _added(self, first: int, last: int) -> list[AcquiredRecords]:
         """Put a range of new records in flight, in batches of about the wanted size."""
-        share, wish = self._share, self._wish
-        if wish.exact:
-            found = [Acquired(first, last, 1)]
+        share, params = self._share, self._params
+        if params.exact:
+            found = [AcquiredRecords(first, last, 1)]
             if found[0].size > self._left:
                 return [self._added_in_part(first, last)]
         else:
             found = self._grouped(first, last)
         for each in found:
-            state = InFlight(RecordState.AVAILABLE, 0)
-            state.acquire(wish.member_id, self._lock(each.first_offset, each.last_offset))
-            share.batches.put(Batch(each.first_offset, each.last_offset, state))
+            state = InFlightState(RecordState.AVAILABLE, 0)
+            state.acquire(params.member_id, self._lock(each.first_offset, each.last_offset))
+            share.batches.put(InFlightBatch(each.first_offset, each.last_offset, state))
         return found
 
-    def _added_in_part(self, first: int, last: int) -> Acquired:
+    def _added_in_part(self, first: int, last: int) -> AcquiredRecords:
         share = self._share
-        state = InFlight(RecordState.ACQUIRED, 1, self._wish.member_id)
-        batch, end = Batch(first, last, state), first + self._left - 1
+        state = InFlightState(RecordState.ACQUIRED, 1, self._params.member_id)
+        batch, end = InFlightBatch(first, last, state), first + self._left - 1
         batch.split_new(end, share.lock_end(), share.lock_until)
         share.may_have_available = True
         share.batches.put(batch)
-        return Acquired(first, end, 1)
+        return AcquiredRecords(first, end, 1)
 
-    def _grouped(self, first: int, last: int) -> list[Acquired]:
-        found, size = [], self._wish.batch_size
+    def _grouped(self, first: int, last: int) -> list[AcquiredRecords]:
+        found, size = [], self._params.batch_size
         if last - first + 1 > size:
             for header in self._read:
                 base = header.base_offset
                 if base > last:
                     break
                 if base - first >= size:
-                    found.append(Acquired(first, base - 1, 1))
+                    found.append(AcquiredRecords(first, base - 1, 1))
                     first = base
-        return [*found, Acquired(first, last, 1)]
+        return [*found, AcquiredRecords(first, last, 1)]
 
     def _lock(self, first: int, last: int) -> Timer:
-        return self._share.lock(self._wish.member_id, first, last)
+        return self._share.lock(self._params.member_id, first, last)
 
 
-def _ranges(taken: Sequence[tuple[int, int]]) -> list[Acquired]:
+def _ranges(taken: Sequence[tuple[int, int]]) -> list[AcquiredRecords]:
     """Offsets with their delivery counts, as ranges."""
-    found: list[Acquired] = []
+    found: list[AcquiredRecords] = []
     for offset, count in taken:
         last = found[-1] if found else None
         if last is not None and last.last_offset + 1 == offset and last.delivery_count == count:
             found[-1] = last._replace(last_offset=offset)
         else:
-            found.append(Acquired(offset, offset, count))
+            found.append(AcquiredRecords(offset, offset, count))
     return found
 
 
@@ -298,7 +302,7 @@ _KINDS = {0: "", 1: "acknowledged", 2: "released", 3: "rejected"}
 """The event of each; none of a gap."""
 
 
-class Acknowledgement(NamedTuple):
+class ShareAcknowledgementBatch(NamedTuple):
     """The acknowledgement of a range of offsets; `types` has one type, or one for each offset."""
 
     first_offset: int
@@ -310,7 +314,9 @@ class Acknowledgement(NamedTuple):
         return self.types[0] if len(self.types) == 1 else self.types[offset - self.first_offset]
 
 
-def acknowledge(share: SharePartition, member_id: str, asked: Sequence[Acknowledgement]) -> None:
+def acknowledge(
+    share: SharePartition, member_id: str, asked: Sequence[ShareAcknowledgementBatch]
+) -> None:
     """Acknowledge ranges. Raises Refused: INVALID_REQUEST, INVALID_RECORD_STATE, and as the
     coordinator refuses."""
     step = _Step(share, member_id)
@@ -342,7 +348,7 @@ def release(share: SharePartition, member_id: str, reason: str = "") -> None:
     step.complete()
 
 
-def _has(state: InFlight, member_id: str) -> bool:
+def _has(state: InFlightState, member_id: str) -> bool:
     return state.state is RecordState.ACQUIRED and state.member_id == member_id
 
 
@@ -356,10 +362,10 @@ class _Step:
         self._member_id = member_id
         self._most = share.settings.most_deliveries
         self._changed: list[StateBatch] = []
-        self._before: list[tuple[InFlight, str]] = []
+        self._before: list[tuple[InFlightState, str]] = []
         self._complete_before = share.complete_count
 
-    def acknowledge(self, batch: Batch, asked: Acknowledgement) -> None:
+    def acknowledge(self, batch: InFlightBatch, asked: ShareAcknowledgementBatch) -> None:
         """Acknowledge what is meant of a batch. Raises Refused."""
         share, whole = self._share, batch.whole
         if whole is not None:
@@ -393,7 +399,9 @@ class _Step:
             else:
                 self.leave(first, last, state, _STATES[kind], _KINDS[kind])
 
-    def leave(self, first: int, last: int, state: InFlight, after: RecordState, kind: str) -> None:
+    def leave(
+        self, first: int, last: int, state: InFlightState, after: RecordState, kind: str
+    ) -> None:
         """The member is done with records; `kind` is that of the event."""
         if kind:
             member_id, reason = self._member_id, self._reason
@@ -406,14 +414,14 @@ class _Step:
             if after is RecordState.AVAILABLE:
                 self._events.append(at_limit(self._events[-1]))
 
-    def _renew(self, first: int, last: int, state: InFlight) -> None:
+    def _renew(self, first: int, last: int, state: InFlightState) -> None:
         share = self._share
         if not share.settings.may_renew:
             raise _invalid_state("Renewing acquisition locks is not enabled for the group.")
         state.unlock()
         state.lock = share.lock(self._member_id, first, last)
 
-    def _check_member(self, whole: InFlight) -> None:
+    def _check_member(self, whole: InFlightState) -> None:
         if not whole.member_id:
             raise _invalid_state(
                 "The batch cannot be acknowledged. The batch is not in the acquired state."
@@ -421,7 +429,7 @@ class _Step:
         if whole.member_id != self._member_id:
             raise _invalid_state("Member is not the owner of batch record")
 
-    def _check_offset(self, one: InFlight) -> None:
+    def _check_offset(self, one: InFlightState) -> None:
         if one.state is not RecordState.ACQUIRED:
             raise _invalid_state("The offset cannot be acknowledged. The offset is not acquired.")
         if one.member_id != self._member_id:
@@ -463,7 +471,7 @@ class _Step:
             share.wake()
 
 
-def _named(share: SharePartition, asked: Acknowledgement) -> list[Batch]:
+def _named(share: SharePartition, asked: ShareAcknowledgementBatch) -> list[InFlightBatch]:
     """The batches that an acknowledgement is about. Raises Refused."""
     floor = share.batches.floor(asked.first_offset)
     if floor is None:
@@ -488,7 +496,7 @@ def _invalid_state(message: str) -> Refused:
     return Refused(Error.INVALID_RECORD_STATE, message)
 
 
-class Aborted(NamedTuple):
+class AbortedTransaction(NamedTuple):
     """An aborted transaction: its producer, and where it begins in the partition."""
 
     first_offset: int
@@ -497,11 +505,11 @@ class Aborted(NamedTuple):
 
 def without_aborted(
     share: SharePartition,
-    acquired: Sequence[Acquired],
+    acquired: Sequence[AcquiredRecords],
     read: Sequence[BatchHeader],
-    transactions: Sequence[Aborted],
+    transactions: Sequence[AbortedTransaction],
     aborts: frozenset[int],
-) -> list[Acquired]:
+) -> list[AcquiredRecords]:
     """Archive what was acquired of these transactions. Returns the rest. `aborts`: the base offsets
     of the batches that are markers of an abort."""
     batches = _aborted_batches(read, transactions, aborts)
@@ -518,7 +526,7 @@ def without_aborted(
 
 
 def _aborted_batches(
-    read: Sequence[BatchHeader], transactions: Sequence[Aborted], aborts: frozenset[int]
+    read: Sequence[BatchHeader], transactions: Sequence[AbortedTransaction], aborts: frozenset[int]
 ) -> list[BatchHeader]:
     to_come = sorted(transactions, reverse=True)
     producers: set[int] = set()
@@ -535,7 +543,7 @@ def _aborted_batches(
     return found
 
 
-def _outside(range_: Acquired, header: BatchHeader) -> list[Acquired]:
+def _outside(range_: AcquiredRecords, header: BatchHeader) -> list[AcquiredRecords]:
     """The parts of a range that are not in a batch."""
     low = range_._replace(last_offset=min(range_.last_offset, header.base_offset - 1))
     high = range_._replace(first_offset=max(range_.first_offset, header.last_offset + 1))

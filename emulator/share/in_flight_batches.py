@@ -34,7 +34,7 @@ StartLock = Callable[[str, int, int, int], Timer]
 """Starts the timer of a member's lock on these offsets, first and last, until a time (ms)."""
 
 
-class InFlight:
+class InFlightState:
     """The state of one record, or of all records of a batch."""
 
     __slots__ = ("count", "is_settling", "lock", "member_id", "state")
@@ -73,16 +73,16 @@ class InFlight:
             self.lock = None
 
 
-class Batch:
+class InFlightBatch:
     """A range of offsets: `whole` is the state of all, or `each` that of every one."""
 
     __slots__ = ("each", "first", "last", "whole")
 
-    def __init__(self, first: int, last: int, whole: InFlight) -> None:
+    def __init__(self, first: int, last: int, whole: InFlightState) -> None:
         self.first = first
         self.last = last
-        self.whole: InFlight | None = whole
-        self.each: dict[int, InFlight] = {}
+        self.whole: InFlightState | None = whole
+        self.each: dict[int, InFlightState] = {}
 
     @property
     def size(self) -> int:
@@ -97,7 +97,7 @@ class Batch:
         if whole is None:
             return
         for offset in range(self.first, self.last + 1):
-            one = self.each[offset] = InFlight(whole.state, whole.count, whole.member_id)
+            one = self.each[offset] = InFlightState(whole.state, whole.count, whole.member_id)
             if whole.lock is not None:
                 one.lock = start_lock(whole.member_id, offset, offset, whole.lock.when)
         whole.unlock()
@@ -110,14 +110,14 @@ class Batch:
         assert whole is not None
         for offset in range(self.first, self.last + 1):
             if offset <= last:
-                one = InFlight(whole.state, whole.count, whole.member_id)
+                one = InFlightState(whole.state, whole.count, whole.member_id)
                 one.lock = start_lock(whole.member_id, offset, offset, when)
             else:
-                one = InFlight(RecordState.AVAILABLE, whole.count - 1)
+                one = InFlightState(RecordState.AVAILABLE, whole.count - 1)
             self.each[offset] = one
         self.whole = None
 
-    def ranges(self) -> Iterator[tuple[int, int, InFlight]]:
+    def ranges(self) -> Iterator[tuple[int, int, InFlightState]]:
         """Its states: first and last offset, and the state."""
         if self.whole is not None:
             yield self.first, self.last, self.whole
@@ -125,51 +125,51 @@ class Batch:
         for offset, one in self.each.items():
             yield offset, offset, one
 
-    def state_at(self, offset: int) -> InFlight | None:
+    def state_at(self, offset: int) -> InFlightState | None:
         """The state of one offset; None if it is not in here."""
         return self.each.get(offset) if self.whole is None else self.whole
 
 
-class Batches:
+class InFlightBatches:
     """The batches of a partition, by their first offsets, in order."""
 
     def __init__(self) -> None:
         self._firsts: list[int] = []
-        self._by_first: dict[int, Batch] = {}
+        self._by_first: dict[int, InFlightBatch] = {}
 
     def __len__(self) -> int:
         return len(self._firsts)
 
-    def __iter__(self) -> Iterator[Batch]:
+    def __iter__(self) -> Iterator[InFlightBatch]:
         return (self._by_first[first] for first in tuple(self._firsts))
 
     @property
-    def first(self) -> Batch:
+    def first(self) -> InFlightBatch:
         """The lowest. Raises IndexError if there is none."""
         return self._by_first[self._firsts[0]]
 
     @property
-    def last(self) -> Batch:
+    def last(self) -> InFlightBatch:
         """The highest. Raises IndexError if there is none."""
         return self._by_first[self._firsts[-1]]
 
-    def put(self, batch: Batch) -> None:
+    def put(self, batch: InFlightBatch) -> None:
         """Add a batch, in the place of one with the same first offset."""
         if batch.first not in self._by_first:
             insort(self._firsts, batch.first)
         self._by_first[batch.first] = batch
 
-    def floor(self, offset: int) -> Batch | None:
+    def floor(self, offset: int) -> InFlightBatch | None:
         """The highest that does not begin after this offset."""
         at = bisect_right(self._firsts, offset)
         return self._by_first[self._firsts[at - 1]] if at else None
 
-    def between(self, first: int, last: int) -> list[Batch]:
+    def between(self, first: int, last: int) -> list[InFlightBatch]:
         """Those that begin at one of these offsets."""
         low, high = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
         return [self._by_first[each] for each in self._firsts[low:high]]
 
-    def after(self, offset: int) -> Batch | None:
+    def after(self, offset: int) -> InFlightBatch | None:
         """The lowest that begins after this offset."""
         at = bisect_right(self._firsts, offset)
         return self._by_first[self._firsts[at]] if at < len(self._firsts) else None
