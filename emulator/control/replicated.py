@@ -107,7 +107,7 @@ class Replicated(Step):
         def finish() -> None:
             self._unreplicated.discard(name)
             if errors:
-                call.answer(_refused(request, call.version, _told(request, errors[0])))
+                call.answer(_refused(request, call.version, _answered_error(request, errors[0])))
             else:
                 go_on()
 
@@ -144,7 +144,6 @@ class Replicated(Step):
         ]
 
     def _most_ms(self, request: Request, name: str) -> int:
-        """How long it waits at most."""
         if isinstance(request, InitProducerIdRequest):
             return request.transaction_timeout_ms
         if name:
@@ -179,11 +178,9 @@ class _Known:
 
     @property
     def groups(self) -> _Known:
-        """That coordinator alone."""
         return self
 
     def at(self, node_id: int) -> Coordinator:
-        """It."""
         return self._coordinator
 
 
@@ -192,8 +189,8 @@ def _is_read(request: Request) -> bool:
     return isinstance(request, OffsetFetchRequest) and not request.require_stable
 
 
-def _told(request: Request, error: Error) -> Error:
-    """What a client is told of a record that was not replicated."""
+def _answered_error(request: Request, error: Error) -> Error:
+    """The error for a record that was not replicated."""
     if isinstance(request, OffsetFetchRequest):
         return Error.NOT_COORDINATOR
     return as_coordinator(Refused(error)).error

@@ -83,7 +83,6 @@ def check_keywords(verb: str, given: Iterable[str], known: Iterable[str]) -> Non
 
 
 def name_of(request: type[Request]) -> str:
-    """As in "Produce"."""
     return request.__name__.removesuffix("Request")
 
 
@@ -205,7 +204,6 @@ def _is_in(expected: Any, there: Any) -> bool:
 
 
 def _said(expected: Any) -> str:
-    """As it stands in the sentence that made the rule."""
     if inspect.isfunction(expected) or isinstance(expected, type):
         return expected.__name__
     return described(expected) if callable(expected) else repr(expected)

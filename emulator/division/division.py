@@ -260,7 +260,6 @@ def _order_of(place: Part) -> _Order:
 
 
 def _is_same(one: Any, other: Any, place: Part) -> bool:
-    """Whether both are about the same."""
     return all(getattr(one, name) == getattr(other, name) for name, _ in place.fields)
 
 

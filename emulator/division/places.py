@@ -87,7 +87,6 @@ class Part(NamedTuple):
     """The field with an error of its own, "" without one."""
 
     def roles(self) -> set[str]:
-        """Those here and below."""
         found = {role for _, role in self.fields} | ({self.role} if self.role else set())
         return found.union(*(below.roles() for _, below in self.lists))
 

@@ -84,8 +84,6 @@ def timed_out(request: Request, version: int) -> Response:
 
 
 class _Builder:
-    """Makes a response from what was asked."""
-
     def __init__(
         self, version: int, error: Error, message: str | None, where: frozenset[int]
     ) -> None:

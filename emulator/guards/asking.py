@@ -1,6 +1,6 @@
 """Asking: one request, and what the authorizer says to it.
 
-A denial that the client is told of is kept, for the journal to tell (guard.py); one that only
+A denial that the client is sent is kept, for the journal to tell (guard.py); one that only
 leaves something out of an answer is not, as in Kafka's audit log. Of several resources of a request
 each is asked for once.
 """
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 
 class Denial(NamedTuple):
-    """Something that the client may not do."""
-
     operation: Operation
     kind: Kind
     name: str
@@ -61,28 +59,26 @@ class Authorization:
         self._authorizer = authorizer
 
     def may(
-        self, operation: Operation, kind: Kind, name: str | None, *, is_told: bool = True
+        self, operation: Operation, kind: Kind, name: str | None, *, is_logged: bool = True
     ) -> bool:
-        """Whether the client may do this to a resource."""
         call, name = self.call, name or ""
         is_allowed = self._authorizer.may(call.principal, call.client_host, operation, kind, name)
-        if not is_allowed and is_told:
+        if not is_allowed and is_logged:
             denial = Denial(operation, kind, name)
             if denial not in self.denials:
                 self.denials[denial] = None
                 self.tell_later(denial)
         return is_allowed
 
-    def may_in_cluster(self, *operations: Operation, is_told: bool = True) -> bool:
-        """Whether the client may do one of these to the cluster; told is the last of them."""
+    def may_in_cluster(self, *operations: Operation, is_logged: bool = True) -> bool:
+        """Whether the client may do one of these to the cluster; the last of them is logged."""
         last = operations[-1]
         return any(
-            self.may(each, Kind.CLUSTER, CLUSTER_NAME, is_told=is_told and each is last)
+            self.may(each, Kind.CLUSTER, CLUSTER_NAME, is_logged=is_logged and each is last)
             for each in operations
         )
 
     def may_any(self, operation: Operation, kind: Kind) -> bool:
-        """Whether the client may do this to any resource of a kind."""
         call = self.call
         is_allowed = self._authorizer.may_any(call.principal, call.client_host, operation, kind)
         if not is_allowed:
@@ -90,16 +86,17 @@ class Authorization:
         return is_allowed
 
     def allowed(
-        self, operation: Operation, kind: Kind, names: Iterable[str], *, is_told: bool = True
+        self, operation: Operation, kind: Kind, names: Iterable[str], *, is_logged: bool = True
     ) -> set[str]:
-        """Those of several resources to which the client may do this."""
-        return {n for n in dict.fromkeys(names) if self.may(operation, kind, n, is_told=is_told)}
+        return {
+            n for n in dict.fromkeys(names) if self.may(operation, kind, n, is_logged=is_logged)
+        }
 
     def bits(self, kind: Kind, name: str) -> int:
         """What the client may do to a resource, as bits by the operations' numbers (KIP-430)."""
         found = 0
         for operation in OPERATIONS[kind]:
-            if self.may(operation, kind, name, is_told=False):
+            if self.may(operation, kind, name, is_logged=False):
                 found |= 1 << operation
         return found
 
@@ -110,7 +107,6 @@ class Authorization:
         return self.bits(Kind.CLUSTER, CLUSTER_NAME)
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of the topic with this id."""
         topic = self.cluster.topics.by_id(topic_id)
         return None if topic is None else topic.name
 

@@ -77,7 +77,7 @@ def _described_groups(
     own_field: str = "",
 ) -> Verdict:
     """What becomes of a request that describes groups: of groups with topics that may not be
-    described nothing is told but the sentence `secret`. `own_field`: a text that only groups of
+    described nothing is answered but the sentence `secret`. `own_field`: a text that only groups of
     this type have."""
 
     def shown(group: Any) -> Any:
@@ -131,12 +131,12 @@ def _targets(member: Any) -> list[str]:
 @guards(ListGroupsRequest)
 def list_groups(asking: Authorization, request: ListGroupsRequest) -> Verdict:
     """Who may describe the cluster sees all."""
-    if asking.may_in_cluster(Operation.DESCRIBE, is_told=False):
+    if asking.may_in_cluster(Operation.DESCRIBE, is_logged=False):
         return None
 
     def finish(own: Any) -> None:
         names = [group.group_id for group in own.groups]
-        allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, names, is_told=False)
+        allowed = asking.allowed(Operation.DESCRIBE, Kind.GROUP, names, is_logged=False)
         own.groups = [group for group in own.groups if group.group_id in allowed]
 
     return PartlyDenied(request, finish)
@@ -186,4 +186,4 @@ def _hide(asking: Authorization, answer: Any) -> None:
 def _is_shown(asking: Authorization, topic: Any) -> bool:
     by_id = asking.version >= _IDS_SINCE
     name = asking.topic_name(topic.topic_id) if by_id else topic.name
-    return name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)
+    return name is None or asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_logged=False)

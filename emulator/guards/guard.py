@@ -5,7 +5,7 @@ answer as Kafka answers it; a request that may not be made at all does not reach
 handlers know nothing of access rules, and without an authorizer nothing is asked. Which operations
 an API needs stands in the modules beside this one, each rule registered with `guards`.
 
-Every denial that a client is told of is an event: "alice may not READ topic orders: ...".
+Every denial that a client is sent is an event: "alice may not READ topic orders: ...".
 Source: KIP-11; `KafkaApis`, `ControllerApis` and `AuthHelper` of Kafka 4.3.1 (semantics M13, M14).
 """
 

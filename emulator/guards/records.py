@@ -75,7 +75,7 @@ def fetch(asking: Authorization, request: FetchRequest) -> Verdict:
             known[topic] = not asking.may(Operation.READ, Kind.TOPIC, topic)
         return known[topic]
 
-    for topic in request.topics:  # so that it is told
+    for topic in request.topics:  # so that it is logged
         by_id = asking.version >= _IDS_SINCE
         name = asking.topic_name(topic.topic_id) if by_id else topic.topic
         if name is not None:
@@ -96,14 +96,14 @@ def list_offsets(asking: Authorization, request: ListOffsetsRequest) -> Verdict:
 @guards(OffsetForLeaderEpochRequest)
 def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpochRequest) -> Verdict:
     """Brokers may ask about any topic."""
-    if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_told=False):
+    if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_logged=False):
         return None
     return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TOPIC))
 
 
 @guards(DescribeProducersRequest)
 def describe_producers(asking: Authorization, request: DescribeProducersRequest) -> Verdict:
-    """A name that no topic can have is told first."""
+    """A name that no topic can have is answered first."""
     lacks = lacking(asking, Operation.READ, Kind.TOPIC, MESSAGES[Kind.TOPIC])
 
     def refuse(entry: Entry) -> Refusal | None:

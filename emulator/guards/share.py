@@ -32,7 +32,8 @@ from .guard import guards
 
 @guards(ShareFetchRequest, ShareAcknowledgeRequest)
 def records(asking: Authorization, request: Any) -> Verdict:
-    """Without a group there is nothing to ask; what no member can be is told before the topics."""
+    """Without a group there is nothing to ask; what no member can be is answered before the
+    topics."""
     if request.group_id is None:
         return None
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id)
@@ -47,7 +48,7 @@ def records(asking: Authorization, request: Any) -> Verdict:
 
 @guards(AlterShareGroupOffsetsRequest)
 def alter_offsets(asking: Authorization, request: AlterShareGroupOffsetsRequest) -> Verdict:
-    """Of a topic that may not be read nothing is told if none of its partitions is named."""
+    """Of a topic that may not be read nothing is logged if none of its partitions is named."""
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.READ, Kind.GROUP, request.group_id, message)
     if refusal is not None:
@@ -89,7 +90,7 @@ def describe_offsets(asking: Authorization, request: DescribeShareGroupOffsetsRe
         for group in own.groups:
             if group.group_id in of_all and not group.error_code:
                 names = [topic.topic_name for topic in group.topics]
-                seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names, is_told=False)
+                seen = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, names, is_logged=False)
                 group.topics = [topic for topic in group.topics if topic.topic_name in seen]
 
     lacks = lacking(asking, Operation.DESCRIBE, Kind.TOPIC, MESSAGES[Kind.TOPIC])

@@ -183,7 +183,7 @@ TABLE: dict[type[Request], tuple[Need, ...]] = {
         ),
     ),
     # The right to create internal topics is asked for where they are created
-    # (handlers/streams_internal_topics.py): without it the member is told, and stays.
+    # (handlers/streams_internal_topics.py): without it the member learns so, and stays.
     StreamsGroupHeartbeatRequest: (
         _MEMBER,
         all_topics(

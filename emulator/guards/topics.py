@@ -67,7 +67,7 @@ def _is_denied(asking: Authorization, request: MetadataRequest, name: str) -> bo
     )
     if not creates or asking.cluster.topics.get(name) is not None:
         return False
-    if asking.may_in_cluster(Operation.CREATE, is_told=False):
+    if asking.may_in_cluster(Operation.CREATE, is_logged=False):
         return False
     return not asking.may(Operation.CREATE, Kind.TOPIC, name)
 
@@ -87,7 +87,7 @@ def _shown(asking: Authorization, request: MetadataRequest, *, is_all: bool) -> 
 
 
 def _is_shown(asking: Authorization, name: str) -> bool:
-    return asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)
+    return asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_logged=False)
 
 
 @guards(DescribeTopicPartitionsRequest)
@@ -103,9 +103,9 @@ def describe_partitions(asking: Authorization, request: DescribeTopicPartitionsR
         request.cursor.partition_index < 0 or (request.topics and start not in names)
     ):
         return None  # the handler refuses it
-    is_told = bool(request.topics)
+    is_logged = bool(request.topics)
     later = [name for name in names if name >= start]
-    allowed = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, later, is_told=is_told)
+    allowed = asking.allowed(Operation.DESCRIBE, Kind.TOPIC, later, is_logged=is_logged)
     denied = sorted(set(later) - allowed) if request.topics else []
     answers = [
         DescribeTopicPartitionsResponse.Topic(
@@ -129,14 +129,14 @@ def describe_partitions(asking: Authorization, request: DescribeTopicPartitionsR
 
 @guards(CreateTopicsRequest)
 def create_topics(asking: Authorization, request: CreateTopicsRequest) -> Verdict:
-    """Names that are given twice are refused as such. Without DESCRIBE_CONFIGS a client is not told
-    what was made of its topic."""
+    """Names that are given twice are refused as such. Without DESCRIBE_CONFIGS a client does not
+    learn what was made of its topic."""
     times = Counter(topic.name for topic in request.topics)
     names = [n for n, count in times.items() if count == 1 and n != _CLUSTER_METADATA]
     allowed = set(names)
-    if not asking.may_in_cluster(Operation.CREATE, is_told=False):
+    if not asking.may_in_cluster(Operation.CREATE, is_logged=False):
         allowed = asking.allowed(Operation.CREATE, Kind.TOPIC, names)
-    shown = asking.allowed(Operation.DESCRIBE_CONFIGS, Kind.TOPIC, names, is_told=False)
+    shown = asking.allowed(Operation.DESCRIBE_CONFIGS, Kind.TOPIC, names, is_logged=False)
 
     refusal = Refusal(_TOPIC, "Authorization failed.")
 
@@ -164,11 +164,11 @@ def create_partitions(asking: Authorization, request: CreatePartitionsRequest) -
 
 @guards(DeleteTopicsRequest)
 def delete_topics(asking: Authorization, request: DeleteTopicsRequest) -> Verdict:
-    """A name is told only to who may describe the topic; a topic that is named in a way that is
+    """A name is sent only to who may describe the topic; a topic that is named in a way that is
     wrong anyway is left to the handler."""
     if not asking.cluster.config.get("delete.topic.enable") or request.timeout_ms <= 0:
         return None  # nothing is looked for
-    if asking.may_in_cluster(Operation.DELETE, is_told=False):
+    if asking.may_in_cluster(Operation.DELETE, is_logged=False):
         return None
     times: Counter[tuple[str | None, bytes]] = Counter(
         ((name, NO_ID) for name in request.topic_names)
@@ -198,11 +198,11 @@ def _undeleted(asking: Authorization, name: str) -> Refusal | None:
 
 
 def _undeleted_by_id(asking: Authorization, topic_id: bytes) -> Refusal | None:
-    """The name is told to who may describe the topic."""
+    """The name is sent to who may describe the topic."""
     name = asking.topic_name(topic_id)
     if name is None or asking.may(Operation.DELETE, Kind.TOPIC, name):
         return None
-    is_seen = asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_told=False)
+    is_seen = asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_logged=False)
     return _NOT_DELETED._replace(also={"name": name}) if is_seen else _NOT_DELETED
 
 

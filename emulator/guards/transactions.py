@@ -31,7 +31,7 @@ def init_producer_id(asking: Authorization, request: InitProducerIdRequest) -> V
     if request.transactional_id is not None:
         x = request.transactional_id
         return needs_one(asking, request, Operation.WRITE, Kind.TRANSACTIONAL_ID, x)
-    if asking.may_in_cluster(Operation.IDEMPOTENT_WRITE, is_told=False):
+    if asking.may_in_cluster(Operation.IDEMPOTENT_WRITE, is_logged=False):
         return None
     if asking.may_any(Operation.WRITE, Kind.TOPIC):
         return None
@@ -85,7 +85,7 @@ def describe_transactions(asking: Authorization, request: DescribeTransactionsRe
 def list_transactions(asking: Authorization, request: ListTransactionsRequest) -> Verdict:
     def finish(own: Any) -> None:
         ids = [state.transactional_id for state in own.transaction_states]
-        allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, ids, is_told=False)
+        allowed = asking.allowed(Operation.DESCRIBE, Kind.TRANSACTIONAL_ID, ids, is_logged=False)
         own.transaction_states = [
             state for state in own.transaction_states if state.transactional_id in allowed
         ]

@@ -108,7 +108,6 @@ def _problem(cluster: Cluster, key: Key, version: int) -> Error:
 
 
 def _asked(cluster: Cluster, call: Call, asked: Asked, keys: list[Key]) -> dict[Key, Error]:
-    """What the coordinator says of partitions that exist."""
     transactional_id = asked.transactional_id
     producer = Producer(asked.producer_id, asked.producer_epoch)
     try:

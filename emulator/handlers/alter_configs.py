@@ -45,7 +45,6 @@ def alter_configs(
 def alteration_of(
     cluster: Cluster, node_id: int, *, is_incremental: bool, validate_only: bool
 ) -> Alteration | OldAlteration:
-    """A change of configs that a broker is asked for."""
     if not cluster.release.has_kraft:
         from .configs_old import OldAlteration
 

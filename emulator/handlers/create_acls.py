@@ -47,7 +47,6 @@ def create_acls(
 
 
 def acl_of(creation: CreateAclsRequest.Creation) -> Acl:
-    """The rule that is to be made."""
     return Acl(
         creation.resource_type,
         creation.resource_name,

@@ -52,7 +52,6 @@ def create_token(
 
 
 def tokens_of(cluster: Cluster) -> DelegationTokens:
-    """The tokens of a cluster."""
     return DelegationTokens(cluster, cluster.metadata, cluster.security, cluster.authorizer)
 
 

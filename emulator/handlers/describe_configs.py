@@ -87,7 +87,6 @@ class _Described:
         self._configs: dict[Row, Result.Config] = {}
 
     def resource(self, asked: DescribeConfigsRequest.Resource) -> Result:
-        """The configs of one resource."""
         key = asked.resource_type, asked.resource_name, frozenset(asked.configuration_keys or ())
         if key not in self._results:
             self._results[key] = self._result(*key)

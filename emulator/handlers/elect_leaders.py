@@ -41,7 +41,6 @@ class Election:
         return Topic(topic=name, partition_result=worth_saying)
 
     def of(self, name: str, index: int) -> Answer:
-        """Judge the election of one partition."""
         answer = Answer(partition_id=index, error_message=None)
         try:
             topic = self._cluster.topics.get(name)

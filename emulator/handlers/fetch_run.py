@@ -319,10 +319,10 @@ class FetchRun:
         moves_all = not self.cluster.release.moves_partitions_with_records
         for each in answers:
             wanted, answer = each
-            is_told = wanted.is_news(answer) or self.is_full
-            if is_told:
+            is_sent = wanted.is_news(answer) or self.is_full
+            if is_sent:
                 news.append(each)
-            if (answer.records or (moves_all and is_told)) and not self.is_full:
+            if (answer.records or (moves_all and is_sent)) and not self.is_full:
                 session.partitions.move_to_end(wanted)
         return news
 

@@ -32,8 +32,6 @@ _LONGEST_MEMBER_ID = 36
 
 
 class AckResult(NamedTuple):
-    """What became of the acknowledgements of a partition."""
-
     error: Error = Error.NONE
     message: str | None = None
 
@@ -45,8 +43,6 @@ class _Batch(Protocol):
 
 
 class Asked(NamedTuple):
-    """The acknowledgements of a request for one partition."""
-
     part: TopicIdPartition
     batches: Sequence[_Batch]
 

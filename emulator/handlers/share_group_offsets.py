@@ -18,5 +18,4 @@ _SENTENCES: dict[int, str] = {
 
 
 def sentence_of(refused: Refused) -> str | None:
-    """The message of a refused request."""
     return refused.message or _SENTENCES.get(refused.error)

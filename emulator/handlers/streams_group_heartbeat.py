@@ -133,7 +133,6 @@ def _invalid_topology(message: str) -> Refused:
 
 
 def refused_answer(refused: Refused) -> StreamsGroupHeartbeatResponse:
-    """What a member is answered that is refused."""
     return Response(
         error_code=refused.error,
         error_message=refused.message,

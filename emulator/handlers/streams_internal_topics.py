@@ -54,7 +54,6 @@ def create_missing(
 
 
 def _denied(cluster: Cluster, call: Call, names: Sequence[str]) -> list[str]:
-    """The topics that the client may not create."""
     authorizer = cluster.authorizer
     if authorizer is None:
         return []
@@ -79,7 +78,6 @@ def _asked(topics: Sequence[InternalTopic]) -> list[CreateTopicsRequest.Topic]:
 
 
 def _add(answer: StreamsGroupHeartbeatResponse, text: str) -> None:
-    """Add a sentence about the missing topics."""
     answer.status = [
         Status(status_code=each.status_code, status_detail=f"{each.status_detail}; {text}")
         if each.status_code == StatusCode.MISSING_INTERNAL_TOPICS

@@ -64,7 +64,7 @@ def planned_old(
 
 
 def _illegal(image: MetadataImage, changes: Iterable[Change]) -> Iterator[tuple[str, Refused]]:
-    """Users of whom a change makes no sense; of several reasons the last one is told."""
+    """Users of whom a change makes no sense; of several reasons the last one is answered."""
     for change in changes:
         if not change.user:
             yield "", Refused(Error.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")

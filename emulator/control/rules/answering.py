@@ -1,6 +1,6 @@
 """Answers of the test's own, and answers that it changes.
 
-What a function of the test raises closes the connection, as a broker that fails does, and is told
+What a function of the test raises closes the connection, as a broker that fails does, and is raised
 at the end of the test.
 
 Clients that are throttled, and held to it, as Kafka's quotas do since 2.0 (KIP-219): the answer
@@ -88,7 +88,6 @@ class Throttle(Verb):
 
 
 def has_field(response: type[Response], name: str, version: int) -> bool:
-    """Whether a response has this field in a version."""
     return any(field.name == name and field.is_in(version) for field, _ in response.fields())
 
 
@@ -114,15 +113,12 @@ class Muted:
         self._until: WeakKeyDictionary[Sender, int] = WeakKeyDictionary()
 
     def mute(self, connection: Sender, milliseconds: int) -> None:
-        """Read nothing for so long."""
         self._until[connection] = real_ms() + milliseconds
 
     def left_ms(self, connection: Sender) -> int:
-        """For how long nothing is read from it."""
         return max(0, self._until.get(connection, 0) - real_ms())
 
     def clear(self) -> None:
-        """Read from all of them again."""
         self._until.clear()
 
 

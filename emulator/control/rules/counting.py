@@ -11,15 +11,11 @@ from typing import Protocol
 class Event(Protocol):
     """A threading.Event, or one of asyncio or anyio."""
 
-    def is_set(self) -> bool:
-        """Whether it has come."""
-        ...
+    def is_set(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Counting:
-    """What was said of it."""
-
     times: int | None = None
     """For so many requests, then never again."""
     after: int = 0
@@ -39,8 +35,6 @@ class Counting:
 
 
 class Count:
-    """A counting that goes on."""
-
     def __init__(self, counting: Counting, now: int) -> None:
         self._said = counting
         self._random = Random(counting.seed)

@@ -46,8 +46,6 @@ class TruncateReply(Verb):
 
 
 class RepeatReply(Verb):
-    """The answer is sent twice."""
-
     is_late = True
 
     def after(self, meeting: Interception, response: Response | None) -> Outcome:

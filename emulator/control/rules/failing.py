@@ -53,7 +53,6 @@ def place_of(answer: Response, version: int) -> Place:
 
 
 def has_error(answer: Any, version: int) -> bool:
-    """Whether any part of an answer has an error."""
     return _has_error(answer, place_of(answer, version))
 
 
@@ -104,8 +103,6 @@ OF_SESSIONS = frozenset(
 
 
 class Fail(Verb):
-    """Refuses what a rule is about."""
-
     def __init__(
         self, matcher: RequestMatcher, error: Error, message: str | None, *, is_after: bool = False
     ) -> None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 
 class Interception:
-    """A request that is on its way through the rules."""
-
     def __init__(self, rules: Rules, call: Call, request: Request, ahead: list[Rule]) -> None:
         self.rules = rules
         self.call = call

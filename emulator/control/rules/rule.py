@@ -2,7 +2,7 @@
 
 What a request asks for, by entries: a fetch also for what is in its session.
 
-What a test is told of a rule that never took effect.
+The report of a rule that never took effect.
 """
 
 from __future__ import annotations
@@ -114,11 +114,9 @@ class Rule(TestFault):
 
     @property
     def hits(self) -> int:
-        """For how many requests it took effect."""
         return self.count.hits
 
     def begin(self, now: int) -> None:
-        """It is set."""
         self.count = Count(self.counting, now)
 
     @property
@@ -191,7 +189,6 @@ class Rule(TestFault):
 
     @property
     def api(self) -> str:
-        """As in "Produce"."""
         return name_of(self.matcher.request)
 
 
@@ -234,7 +231,6 @@ def _nearest(rule: Rule) -> list[str]:
 
 
 def _others(rule: Rule) -> str:
-    """What has come instead."""
     if not rule.others:
         return ", nor any other"
     named = [

@@ -38,7 +38,7 @@ class Rules(Step):
     # What is set
 
     def excuse(self) -> None:
-        """Nobody is told of those that never took effect so far."""
+        """Report none of those that never took effect so far."""
         self.unfinished.clear()
         for rule in list(self.all):
             rule.is_checked = True
@@ -80,7 +80,6 @@ class Rules(Step):
         rule.verb.release()
 
     def forget(self, rule: Rule) -> None:
-        """Know nothing any more of a rule that was removed."""
         if rule in self.all:
             self.all.remove(rule)
 
@@ -95,7 +94,6 @@ class Rules(Step):
 
     @property
     def cluster(self) -> Cluster:
-        """Where they take effect."""
         assert self._cluster is not None, "there is no cluster yet"
         return self._cluster
 
@@ -109,7 +107,6 @@ class Rules(Step):
         )
 
     def before(self, call: Call, request: Request) -> Onward:
-        """A request has come."""
         ahead = []
         now = self.now()
         for rule in tuple(self._active):
@@ -125,7 +122,6 @@ class Rules(Step):
         return meeting.begin()
 
     def after(self, call: Call, request: Request, response: Response | None) -> Outcome:
-        """It is answered."""
         meeting = self._meetings.pop(call, None)
         if meeting is None:
             return None
@@ -145,12 +141,10 @@ class Rules(Step):
         return self.cluster.after(milliseconds, callback)
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of the topic with this id."""
         topic = self.cluster.topics.by_id(topic_id)
         return None if topic is None else topic.name
 
     def tell(self, rule: Rule, call: Call) -> None:
-        """A rule takes effect."""
         call.note(rule.sentence)
         client = call.connection.name or call.client_id
         at = self.cluster.node_label(call.node_id)

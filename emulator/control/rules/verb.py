@@ -59,7 +59,7 @@ class Verb:
 
 class Calls(Verb):
     """Calls a function, and holds the request, or its answer, until that has returned. What it
-    raises is told at the end of the test."""
+    raises is raised at the end of the test."""
 
     def __init__(
         self,
