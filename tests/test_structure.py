@@ -339,7 +339,7 @@ def test_no_test_module_imports_another() -> None:
 def test_every_handler_is_found() -> None:
     """By the name of its API's module in wire."""
     modules = (ROOT / "emulator/handlers").glob("*.py")
-    registering = {path.stem for path in modules if "\n@handles(" in path.read_text()}
+    registering = {path.stem for path in modules if "\n@handler(" in path.read_text()}
     assert registering == set(API_MODULES.values())
     for key, served in SERVED.items():
         assert served.handler.__module__ == f"odradek.emulator.handlers.{API_MODULES[key]}"

@@ -29,10 +29,10 @@ from .asking import (
     needs_one,
     permission,
 )
-from .guard import guards
+from .guard import authorize
 
 
-@guards(ListPartitionReassignmentsRequest)
+@authorize(ListPartitionReassignmentsRequest)
 def list_reassignments(
     asking: Authorization, request: ListPartitionReassignmentsRequest
 ) -> Verdict:
@@ -61,7 +61,7 @@ def list_reassignments(
     )
 
 
-@guards(DescribeUserScramCredentialsRequest)
+@authorize(DescribeUserScramCredentialsRequest)
 def describe_users(asking: Authorization, request: DescribeUserScramCredentialsRequest) -> Verdict:
     """A refusal names nobody, whomever it was asked for."""
     if asking.may_in_cluster(Operation.DESCRIBE):
@@ -78,7 +78,7 @@ def describe_users(asking: Authorization, request: DescribeUserScramCredentialsR
     )
 
 
-@guards(DescribeAclsRequest)
+@authorize(DescribeAclsRequest)
 def describe_acls(asking: Authorization, request: DescribeAclsRequest) -> Verdict:
     """A filter that cannot be closes the connection, whoever asks: the handler does that."""
     if _is_unknown(request.resource_type_filter, request.pattern_type_filter, request):
@@ -88,7 +88,7 @@ def describe_acls(asking: Authorization, request: DescribeAclsRequest) -> Verdic
     )
 
 
-@guards(CreateAclsRequest)
+@authorize(CreateAclsRequest)
 def create_acls(asking: Authorization, request: CreateAclsRequest) -> Verdict:
     rules = request.creations
     if any(_is_unknown(r.resource_type, r.resource_pattern_type, r) for r in rules):
@@ -96,7 +96,7 @@ def create_acls(asking: Authorization, request: CreateAclsRequest) -> Verdict:
     return needs_cluster(asking, request, Operation.ALTER, message=permission(Operation.ALTER))
 
 
-@guards(DeleteAclsRequest)
+@authorize(DeleteAclsRequest)
 def delete_acls(asking: Authorization, request: DeleteAclsRequest) -> Verdict:
     filters = request.filters
     if any(_is_unknown(r.resource_type_filter, r.pattern_type_filter, r) for r in filters):
@@ -108,7 +108,7 @@ def _is_unknown(kind: int, pattern: int, rule: Any) -> bool:
     return 0 in (kind, pattern, rule.operation, rule.permission_type)
 
 
-@guards(DescribeClusterRequest)
+@authorize(DescribeClusterRequest)
 def describe_cluster(asking: Authorization, request: DescribeClusterRequest) -> Verdict:
     """The brokers are shown to anybody; only what the client may do differs."""
     if not request.include_cluster_authorized_operations:
@@ -125,7 +125,7 @@ _GROUP, _TRANSACTION, _SHARE = 0, 1, 2
 _MANY_SINCE, _SHARE_SINCE = 4, 6
 
 
-@guards(FindCoordinatorRequest)
+@authorize(FindCoordinatorRequest)
 def find_coordinator(asking: Authorization, request: FindCoordinatorRequest) -> Verdict:
     """Only brokers ask where share groups keep their state."""
     kinds = {_GROUP: Kind.GROUP, _TRANSACTION: Kind.TRANSACTIONAL_ID}

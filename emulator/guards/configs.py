@@ -22,7 +22,7 @@ from ..handlers.alter_configs import alteration_of
 from ..metadata.config_changes import LOGGER_RESOURCE, Change, Wanted
 from ..security.authorizer.acl import CLUSTER_NAME, Kind, Operation
 from .asking import ERRORS, MESSAGES, Authorization, PartlyDenied, Verdict
-from .guard import guards
+from .guard import authorize
 
 _KINDS = {
     2: Kind.TOPIC,
@@ -34,7 +34,7 @@ _KINDS = {
 """By the type of a config's resource: topic, broker, logger, client metrics, group."""
 
 
-@guards(DescribeConfigsRequest)
+@authorize(DescribeConfigsRequest)
 def describe_configs(asking: Authorization, request: DescribeConfigsRequest) -> Verdict:
     if any(each.resource_type not in _KINDS for each in request.resources):
         return None  # the handler refuses all of it
@@ -45,7 +45,7 @@ def _never(resource: Any) -> bool:
     return False
 
 
-@guards(AlterConfigsRequest)
+@authorize(AlterConfigsRequest)
 def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdict:
     alteration = alteration_of(
         asking.cluster, asking.call.node_id, is_incremental=False, validate_only=True
@@ -59,7 +59,7 @@ def alter_configs(asking: Authorization, request: AlterConfigsRequest) -> Verdic
     return _altered(asking, request, is_bad)
 
 
-@guards(IncrementalAlterConfigsRequest)
+@authorize(IncrementalAlterConfigsRequest)
 def incremental_alter_configs(
     asking: Authorization, request: IncrementalAlterConfigsRequest
 ) -> Verdict:

@@ -24,7 +24,7 @@ from .asking import (
     lacking,
     needs_one,
 )
-from .guard import guards
+from .guard import authorize
 
 _GROUP_BITS_SINCE = 3
 _SECRET_TOPICS_OF_STREAMS = (
@@ -33,7 +33,7 @@ _SECRET_TOPICS_OF_STREAMS = (
 _SECRET_TOPICS = "The group has described topic(s) that the client is not authorized to describe."
 
 
-@guards(SyncGroupRequest)
+@authorize(SyncGroupRequest)
 def sync_group(asking: Authorization, request: SyncGroupRequest) -> Verdict:
     """What version 5 must name comes first: without it the handler refuses the request."""
     is_whole = request.protocol_type is not None and request.protocol_name is not None
@@ -45,13 +45,13 @@ def sync_group(asking: Authorization, request: SyncGroupRequest) -> Verdict:
 _PROTOCOL_SINCE = 5
 
 
-@guards(DeleteGroupsRequest)
+@authorize(DeleteGroupsRequest)
 def delete_groups(asking: Authorization, request: DeleteGroupsRequest) -> Verdict:
     request = DeleteGroupsRequest(groups_names=[*dict.fromkeys(request.groups_names)])
     return asking.without(request, lacking(asking, Operation.DELETE, Kind.GROUP))
 
 
-@guards(DescribeGroupsRequest)
+@authorize(DescribeGroupsRequest)
 def describe_groups(asking: Authorization, request: DescribeGroupsRequest) -> Verdict:
     lacks = lacking(asking, Operation.DESCRIBE, Kind.GROUP)
     if not request.include_authorized_operations or asking.version < _GROUP_BITS_SINCE:
@@ -59,12 +59,12 @@ def describe_groups(asking: Authorization, request: DescribeGroupsRequest) -> Ve
     return asking.without(request, lacks, lambda own: _add_bits(asking, own))
 
 
-@guards(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
+@authorize(ConsumerGroupDescribeRequest, ShareGroupDescribeRequest)
 def group_describe(asking: Authorization, request: Any) -> Verdict:
     return _described_groups(asking, request, _topics_of_members, _SECRET_TOPICS, "assignor_name")
 
 
-@guards(StreamsGroupDescribeRequest)
+@authorize(StreamsGroupDescribeRequest)
 def streams_group_describe(asking: Authorization, request: StreamsGroupDescribeRequest) -> Verdict:
     return _described_groups(asking, request, _topics_of_topology, _SECRET_TOPICS_OF_STREAMS)
 
@@ -128,7 +128,7 @@ def _targets(member: Any) -> list[str]:
     return [] if target is None else [topic.topic_name for topic in target.topic_partitions]
 
 
-@guards(ListGroupsRequest)
+@authorize(ListGroupsRequest)
 def list_groups(asking: Authorization, request: ListGroupsRequest) -> Verdict:
     """Who may describe the cluster sees all."""
     if asking.may_in_cluster(Operation.DESCRIBE, is_logged=False):
@@ -158,7 +158,7 @@ def _topics_of_topology(group: Any) -> set[str]:
 _GROUPS_SINCE, _IDS_SINCE = 8, 10
 
 
-@guards(OffsetFetchRequest)
+@authorize(OffsetFetchRequest)
 def offset_fetch(asking: Authorization, request: OffsetFetchRequest) -> Verdict:
     """ "All topics" leaves out what may not be described."""
     lacks = lacking(asking, Operation.DESCRIBE, Kind.TOPIC)

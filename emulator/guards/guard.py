@@ -3,7 +3,7 @@
 What may not be done is taken out of the request before it reaches its handler, and put into the
 answer as Kafka answers it; a request that may not be made at all does not reach its handler. So
 handlers know nothing of access rules, and without an authorizer nothing is asked. Which operations
-an API needs stands in the modules beside this one, each rule registered with `guards`.
+an API needs stands in the modules beside this one, each rule registered with `authorize`.
 
 Every denial that a client is sent is an event: "alice may not READ topic orders: ...".
 Source: KIP-11; `KafkaApis`, `ControllerApis` and `AuthHelper` of Kafka 4.3.1 (semantics M13, M14).
@@ -34,7 +34,7 @@ RULES: dict[int, Rule[Any]] = {}
 """By API key; an API without one is open to anybody."""
 
 
-def guards(*requests: type[R]) -> Callable[[Rule[R]], Rule[R]]:
+def authorize(*requests: type[R]) -> Callable[[Rule[R]], Rule[R]]:
     """Register what decides about the requests of an API."""
 
     def register(rule: Rule[R]) -> Rule[R]:

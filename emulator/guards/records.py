@@ -17,14 +17,14 @@ from ..metadata.topic_rules import name_problem
 from ..partitions.produced import Produced
 from ..security.authorizer.acl import Kind, Operation
 from .asking import ERRORS, MESSAGES, Authorization, Verdict, lacking
-from .guard import guards
+from .guard import authorize
 
 _BATCHES_SINCE = 3
 _ISOLATION_LEVELS = (0, 1)
 _REPLICA_STATE_SINCE, _IDS_SINCE = 15, 13
 
 
-@guards(ProduceRequest)
+@authorize(ProduceRequest)
 def produce(asking: Authorization, request: ProduceRequest) -> Verdict:
     """The transactional id comes first, and refuses everything; but for that all batches up to the
     first transactional one are read, and what cannot be is left to the handler, which refuses all
@@ -56,7 +56,7 @@ def _first_odd(asking: Authorization, request: ProduceRequest) -> Produced | Non
     return None
 
 
-@guards(FetchRequest)
+@authorize(FetchRequest)
 def fetch(asking: Authorization, request: FetchRequest) -> Verdict:
     """Each partition is judged when it is looked up: a session has those that are not named."""
     replica = request.replica_id
@@ -84,7 +84,7 @@ def fetch(asking: Authorization, request: FetchRequest) -> Verdict:
     return None
 
 
-@guards(ListOffsetsRequest)
+@authorize(ListOffsetsRequest)
 def list_offsets(asking: Authorization, request: ListOffsetsRequest) -> Verdict:
     found = asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TOPIC))
     is_left = found is not None and found.request is not None
@@ -93,7 +93,7 @@ def list_offsets(asking: Authorization, request: ListOffsetsRequest) -> Verdict:
     return found
 
 
-@guards(OffsetForLeaderEpochRequest)
+@authorize(OffsetForLeaderEpochRequest)
 def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpochRequest) -> Verdict:
     """Brokers may ask about any topic."""
     if asking.may_in_cluster(Operation.CLUSTER_ACTION, is_logged=False):
@@ -101,7 +101,7 @@ def offset_for_leader_epoch(asking: Authorization, request: OffsetForLeaderEpoch
     return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TOPIC))
 
 
-@guards(DescribeProducersRequest)
+@authorize(DescribeProducersRequest)
 def describe_producers(asking: Authorization, request: DescribeProducersRequest) -> Verdict:
     """A name that no topic can have is answered first."""
     lacks = lacking(asking, Operation.READ, Kind.TOPIC, MESSAGES[Kind.TOPIC])

@@ -27,10 +27,10 @@ from .asking import (
     lacking,
     needs_one,
 )
-from .guard import guards
+from .guard import authorize
 
 
-@guards(ShareFetchRequest, ShareAcknowledgeRequest)
+@authorize(ShareFetchRequest, ShareAcknowledgeRequest)
 def records(asking: Authorization, request: Any) -> Verdict:
     """Without a group there is nothing to ask; what no member can be is answered before the
     topics."""
@@ -46,7 +46,7 @@ def records(asking: Authorization, request: Any) -> Verdict:
     return asking.without(request, lacking(asking, Operation.READ, Kind.TOPIC))
 
 
-@guards(AlterShareGroupOffsetsRequest)
+@authorize(AlterShareGroupOffsetsRequest)
 def alter_offsets(asking: Authorization, request: AlterShareGroupOffsetsRequest) -> Verdict:
     """Of a topic that may not be read nothing is logged if none of its partitions is named."""
     message = MESSAGES[Kind.GROUP]
@@ -70,7 +70,7 @@ def alter_offsets(asking: Authorization, request: AlterShareGroupOffsetsRequest)
     return PartlyDenied(found.request, finish)
 
 
-@guards(DeleteShareGroupOffsetsRequest)
+@authorize(DeleteShareGroupOffsetsRequest)
 def delete_offsets(asking: Authorization, request: DeleteShareGroupOffsetsRequest) -> Verdict:
     message = MESSAGES[Kind.GROUP]
     refusal = needs_one(asking, request, Operation.DELETE, Kind.GROUP, request.group_id, message)
@@ -81,7 +81,7 @@ def delete_offsets(asking: Authorization, request: DeleteShareGroupOffsetsReques
     )
 
 
-@guards(DescribeShareGroupOffsetsRequest)
+@authorize(DescribeShareGroupOffsetsRequest)
 def describe_offsets(asking: Authorization, request: DescribeShareGroupOffsetsRequest) -> Verdict:
     """ "All topics" leaves out what may not be described."""
     of_all = {group.group_id for group in request.groups if group.topics is None}

@@ -23,7 +23,7 @@ from ..division.entries import Entry
 from ..division.places import TOPIC
 from ..security.authorizer.acl import Kind, Operation
 from .asking import ERRORS, MESSAGES, Authorization, PartlyDenied, Verdict, lacking
-from .guard import guards
+from .guard import authorize
 
 _IDS_SINCE = 6
 _CONFIGS_SINCE = 5
@@ -32,7 +32,7 @@ _TOPIC = ERRORS[Kind.TOPIC]
 _CLUSTER_METADATA = "__cluster_metadata"
 
 
-@guards(MetadataRequest)
+@authorize(MetadataRequest)
 def metadata(asking: Authorization, request: MetadataRequest) -> Verdict:
     """Brokers are shown to anybody. "All topics" leaves out what may not be described."""
     asked = request.topics
@@ -90,7 +90,7 @@ def _is_shown(asking: Authorization, name: str) -> bool:
     return asking.may(Operation.DESCRIBE, Kind.TOPIC, name, is_logged=False)
 
 
-@guards(DescribeTopicPartitionsRequest)
+@authorize(DescribeTopicPartitionsRequest)
 def describe_partitions(asking: Authorization, request: DescribeTopicPartitionsRequest) -> Verdict:
     """No topics mean all of those that may be described. Kafka sorts the topics, and leaves out
     those before the cursor, before it asks what may be described: so they are divided here."""
@@ -127,7 +127,7 @@ def describe_partitions(asking: Authorization, request: DescribeTopicPartitionsR
     return PartlyDenied(narrowed if kept else None, finish)
 
 
-@guards(CreateTopicsRequest)
+@authorize(CreateTopicsRequest)
 def create_topics(asking: Authorization, request: CreateTopicsRequest) -> Verdict:
     """Names that are given twice are refused as such. Without DESCRIBE_CONFIGS a client does not
     learn what was made of its topic."""
@@ -154,7 +154,7 @@ def create_topics(asking: Authorization, request: CreateTopicsRequest) -> Verdic
     return asking.without(request, refuse, hide)
 
 
-@guards(CreatePartitionsRequest)
+@authorize(CreatePartitionsRequest)
 def create_partitions(asking: Authorization, request: CreatePartitionsRequest) -> Verdict:
     """Names that are given twice are refused as such."""
     times = Counter(topic.name for topic in request.topics)
@@ -162,7 +162,7 @@ def create_partitions(asking: Authorization, request: CreatePartitionsRequest) -
     return asking.without(request, lambda entry: lacks(entry) if times[entry[TOPIC]] == 1 else None)
 
 
-@guards(DeleteTopicsRequest)
+@authorize(DeleteTopicsRequest)
 def delete_topics(asking: Authorization, request: DeleteTopicsRequest) -> Verdict:
     """A name is sent only to who may describe the topic; a topic that is named in a way that is
     wrong anyway is left to the handler."""

@@ -20,12 +20,12 @@ from .asking import (
     needs_cluster,
     needs_one,
 )
-from .guard import guards
+from .guard import authorize
 
 _BROKERS_SINCE = 4
 
 
-@guards(InitProducerIdRequest)
+@authorize(InitProducerIdRequest)
 def init_producer_id(asking: Authorization, request: InitProducerIdRequest) -> Verdict:
     """Without a transactional id, who may write to any topic may have one."""
     if request.transactional_id is not None:
@@ -38,7 +38,7 @@ def init_producer_id(asking: Authorization, request: InitProducerIdRequest) -> V
     return asking.refuse(request, ERRORS[Kind.CLUSTER])  # type: ignore[no-any-return]
 
 
-@guards(AddPartitionsToTxnRequest)
+@authorize(AddPartitionsToTxnRequest)
 def add_partitions(asking: Authorization, request: AddPartitionsToTxnRequest) -> Verdict:
     """From version 4 on brokers ask; before, one topic that is refused refuses all partitions."""
     if asking.version >= _BROKERS_SINCE:
@@ -68,7 +68,7 @@ def _is_there(asking: Authorization, name: str, index: int) -> bool:
     return topic is not None and 0 <= index < len(topic.partitions)
 
 
-@guards(DescribeTransactionsRequest)
+@authorize(DescribeTransactionsRequest)
 def describe_transactions(asking: Authorization, request: DescribeTransactionsRequest) -> Verdict:
     """Of a transaction only the topics are shown that may be described."""
 
@@ -81,7 +81,7 @@ def describe_transactions(asking: Authorization, request: DescribeTransactionsRe
     return asking.without(request, lacking(asking, Operation.DESCRIBE, Kind.TRANSACTIONAL_ID), hide)
 
 
-@guards(ListTransactionsRequest)
+@authorize(ListTransactionsRequest)
 def list_transactions(asking: Authorization, request: ListTransactionsRequest) -> Verdict:
     def finish(own: Any) -> None:
         ids = [state.transactional_id for state in own.transaction_states]

@@ -13,7 +13,7 @@ from ...wire.api.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToT
 from ..base.call import Call
 from ..config.internal_topics import CONSUMER_OFFSETS
 from ..transactions.transaction import Producer
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _FENCED_SINCE = 2
 
 
-@handles(AddOffsetsToTxnRequest)
+@handler(AddOffsetsToTxnRequest)
 def add_offsets_to_txn(
     cluster: Cluster, call: Call, request: AddOffsetsToTxnRequest
 ) -> AddOffsetsToTxnResponse:

@@ -17,7 +17,7 @@ from ...wire.api.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPart
 from ..base.call import Call
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..transactions.transaction import TV1, TV2, Key, Producer
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -30,7 +30,7 @@ BROKERS_SINCE = 4
 _FENCED_SINCE = 2
 
 
-@handles(AddPartitionsToTxnRequest)
+@handler(AddPartitionsToTxnRequest)
 def add_partitions_to_txn(
     cluster: Cluster, call: Call, request: AddPartitionsToTxnRequest
 ) -> AddPartitionsToTxnResponse:

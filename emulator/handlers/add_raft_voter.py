@@ -14,14 +14,14 @@ from ...wire.api.add_raft_voter import AddRaftVoterRequest, AddRaftVoterResponse
 from ...wire.primitives import id_text
 from ..base.call import Call
 from ..metadata.feature_updates import CONTROLLER_LISTENER
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest
     from ..cluster import Cluster
 
 
-@handles(AddRaftVoterRequest)
+@handler(AddRaftVoterRequest)
 def add_voter(cluster: Cluster, call: Call, request: AddRaftVoterRequest) -> AddRaftVoterResponse:
     try:
         check_voter(cluster, request, "Add")

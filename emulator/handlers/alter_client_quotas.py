@@ -16,7 +16,7 @@ from ..base.call import Call
 from ..metadata.image import QuotaEntity
 from ..security.quotas import duplicate, entity_key, quota_records
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Entry = AlterClientQuotasResponse.Entry
 
 
-@handles(AlterClientQuotasRequest)
+@handler(AlterClientQuotasRequest)
 def alter(
     cluster: Cluster, call: Call, request: AlterClientQuotasRequest
 ) -> AlterClientQuotasResponse:

@@ -14,7 +14,7 @@ from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from ..base.call import Call
 from ..config.loggers import SET
 from ..metadata.config_changes import Alteration, AskedBroker, Change, Wanted
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 A = TypeVar("A")
 
 
-@handles(AlterConfigsRequest)
+@handler(AlterConfigsRequest)
 def alter_configs(
     cluster: Cluster, call: Call, request: AlterConfigsRequest
 ) -> AlterConfigsResponse:

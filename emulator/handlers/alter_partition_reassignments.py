@@ -18,7 +18,7 @@ from ...wire.api.alter_partition_reassignments import (
 from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -29,7 +29,7 @@ Answer = Topic.Partition
 Planned: TypeAlias = list[tuple[Answer, list[PartitionChangeRecord]]]
 
 
-@handles(AlterPartitionReassignmentsRequest)
+@handler(AlterPartitionReassignmentsRequest)
 def alter_reassignments(
     cluster: Cluster, call: Call, request: AlterPartitionReassignmentsRequest
 ) -> AlterPartitionReassignmentsResponse:

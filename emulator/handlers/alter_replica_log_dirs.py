@@ -17,7 +17,7 @@ from ...wire.api.alter_replica_log_dirs import (
 )
 from ..base.call import Call
 from .describe_log_dirs import absolute_path
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Topic = AlterReplicaLogDirsResponse.Topic
 
 
-@handles(AlterReplicaLogDirsRequest)
+@handler(AlterReplicaLogDirsRequest)
 def alter_log_dirs(
     cluster: Cluster, call: Call, request: AlterReplicaLogDirsRequest
 ) -> AlterReplicaLogDirsResponse:

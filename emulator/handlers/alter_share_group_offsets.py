@@ -15,7 +15,7 @@ from ...wire.api.alter_share_group_offsets import (
 )
 from ..base.call import Call
 from .modern_groups import has_share_groups
-from .registry import handles
+from .registry import handler
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Response: TypeAlias = AlterShareGroupOffsetsResponse
 
 
-@handles(AlterShareGroupOffsetsRequest)
+@handler(AlterShareGroupOffsetsRequest)
 def alter_share_group_offsets(
     cluster: Cluster, call: Call, request: AlterShareGroupOffsetsRequest
 ) -> AlterShareGroupOffsetsResponse:

@@ -15,13 +15,13 @@ from ...wire.api.alter_user_scram_credentials import (
 from ..base.call import Call
 from ..security.scram import Deletion, Upsertion, planned
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(AlterUserScramCredentialsRequest)
+@handler(AlterUserScramCredentialsRequest)
 def alter(
     cluster: Cluster, call: Call, request: AlterUserScramCredentialsRequest
 ) -> AlterUserScramCredentialsResponse:

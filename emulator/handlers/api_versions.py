@@ -14,7 +14,7 @@ from ...wire import Error
 from ...wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from ..base.call import Call, ClientSoftware
 from ..base.release import Release
-from .registry import SERVED, Served, handles
+from .registry import SERVED, Served, handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,7 +23,7 @@ _NAME = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _SOFTWARE_SINCE = 3
 
 
-@handles(ApiVersionsRequest, cached=True)
+@handler(ApiVersionsRequest, cached=True)
 def api_versions(cluster: Cluster, call: Call, request: ApiVersionsRequest) -> ApiVersionsResponse:
     if call.version >= _SOFTWARE_SINCE and software_of(request, call.version) is None:
         return ApiVersionsResponse(error_code=Error.INVALID_REQUEST, api_keys=[])

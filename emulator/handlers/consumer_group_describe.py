@@ -21,7 +21,7 @@ from ..groups.consumer.group import ConsumerGroup
 from ..groups.consumer.members import ConsumerMember
 from .describe_groups import GROUP_OPERATIONS
 from .modern_groups import described_groups, has_consumer_groups
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -30,7 +30,7 @@ Response: TypeAlias = ConsumerGroupDescribeResponse
 _CLASSIC, _CONSUMER = 0, 1
 
 
-@handles(ConsumerGroupDescribeRequest)
+@handler(ConsumerGroupDescribeRequest)
 def consumer_group_describe(
     cluster: Cluster, call: Call, request: ConsumerGroupDescribeRequest
 ) -> Slices[ConsumerGroupDescribeResponse]:

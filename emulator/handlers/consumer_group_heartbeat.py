@@ -20,7 +20,7 @@ from ..base.call import INVALID_REQUEST_TEXT, Call
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH, STATIC_LEAVE_EPOCH
 from ..security.authorizer.acl import Kind, Operation
 from .modern_groups import check_not_empty, has_consumer_groups, invalid
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -31,7 +31,7 @@ Request: TypeAlias = ConsumerGroupHeartbeatRequest
 Response: TypeAlias = ConsumerGroupHeartbeatResponse
 
 
-@handles(ConsumerGroupHeartbeatRequest)
+@handler(ConsumerGroupHeartbeatRequest)
 def consumer_group_heartbeat(
     cluster: Cluster, call: Call, request: ConsumerGroupHeartbeatRequest
 ) -> ConsumerGroupHeartbeatResponse:

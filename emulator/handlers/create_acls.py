@@ -13,7 +13,7 @@ from ...wire import Error, Refused
 from ...wire.api.create_acls import CreateAclsRequest, CreateAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
 from ..security.authorizer.acl import Acl, create
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -24,7 +24,7 @@ NO_AUTHORIZER = "No Authorizer is configured."
 Result = CreateAclsResponse.Result
 
 
-@handles(CreateAclsRequest)
+@handler(CreateAclsRequest)
 def create_acls(
     cluster: Cluster, call: Call, request: CreateAclsRequest
 ) -> CreateAclsResponse | Sentinel:

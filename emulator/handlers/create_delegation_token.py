@@ -14,7 +14,7 @@ from ...wire.api.create_delegation_token import (
 )
 from ..base.call import Call, Principal
 from ..security.delegation_tokens import DelegationTokens
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NEVER = -1
 
 
-@handles(CreateDelegationTokenRequest)
+@handler(CreateDelegationTokenRequest)
 def create_token(
     cluster: Cluster, call: Call, request: CreateDelegationTokenRequest
 ) -> CreateDelegationTokenResponse:

@@ -16,7 +16,7 @@ from ...wire.api.create_partitions import CreatePartitionsRequest, CreatePartiti
 from ..base.call import Call, principal_details
 from ..metadata.topic_rules import LARGEST_REQUEST
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -26,7 +26,7 @@ Asked = CreatePartitionsRequest.Topic
 Answer = CreatePartitionsResponse.Result
 
 
-@handles(CreatePartitionsRequest)
+@handler(CreatePartitionsRequest)
 def create_partitions(
     cluster: Cluster, call: Call, request: CreatePartitionsRequest
 ) -> CreatePartitionsResponse:

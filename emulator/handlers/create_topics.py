@@ -19,7 +19,7 @@ from ..base.call import NO_REPLY, Call, Sentinel, principal_details
 from ..config.rows import describe_created_topic
 from ..metadata.topic_rules import DEFAULT, LARGEST_REQUEST, check_request_size
 from ..metadata.topics import check_new_name, null_configs
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -32,7 +32,7 @@ Answer = CreateTopicsResponse.Topic
 _CONFIGS_SINCE = 5
 
 
-@handles(CreateTopicsRequest)
+@handler(CreateTopicsRequest)
 def create_topics(
     cluster: Cluster, call: Call, request: CreateTopicsRequest
 ) -> CreateTopicsResponse | Sentinel:

@@ -14,7 +14,7 @@ from ...wire.api.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
 from ..security.authorizer.acl import Acl, AclFilter, delete
 from .create_acls import NO_AUTHORIZER
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Result = DeleteAclsResponse.FilterResult
 
 
-@handles(DeleteAclsRequest)
+@handler(DeleteAclsRequest)
 def delete_acls(
     cluster: Cluster, call: Call, request: DeleteAclsRequest
 ) -> DeleteAclsResponse | Sentinel:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(DeleteGroupsRequest)
+@handler(DeleteGroupsRequest)
 def delete_groups(
     cluster: Cluster, call: Call, request: DeleteGroupsRequest
 ) -> DeleteGroupsResponse:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error, Refused
 from ...wire.api.delete_records import DeleteRecordsRequest, DeleteRecordsResponse
 from ..base.call import Call, principal_details
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Answer = DeleteRecordsResponse.Topic.Partition
 
 
-@handles(DeleteRecordsRequest)
+@handler(DeleteRecordsRequest)
 def delete_records(
     cluster: Cluster, call: Call, request: DeleteRecordsRequest
 ) -> DeleteRecordsResponse:

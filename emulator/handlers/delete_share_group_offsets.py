@@ -11,7 +11,7 @@ from ...wire.api.delete_share_group_offsets import (
 )
 from ..base.call import Call
 from .modern_groups import has_share_groups
-from .registry import handles
+from .registry import handler
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Response: TypeAlias = DeleteShareGroupOffsetsResponse
 
 
-@handles(DeleteShareGroupOffsetsRequest)
+@handler(DeleteShareGroupOffsetsRequest)
 def delete_share_group_offsets(
     cluster: Cluster, call: Call, request: DeleteShareGroupOffsetsRequest
 ) -> DeleteShareGroupOffsetsResponse:

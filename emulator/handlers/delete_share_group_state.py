@@ -14,7 +14,7 @@ from ...wire.api.delete_share_group_state import (
 )
 from ..base.call import Call
 from ..share.state import SharePartitionKey
-from .registry import handles
+from .registry import handler
 from .share_states import by_topic, outcome
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Asked: TypeAlias = DeleteShareGroupStateRequest.Topic.Partition
 Answered: TypeAlias = DeleteShareGroupStateResponse.Topic.Partition
 
 
-@handles(DeleteShareGroupStateRequest)
+@handler(DeleteShareGroupStateRequest)
 def delete_share_group_state(
     cluster: Cluster, call: Call, request: DeleteShareGroupStateRequest
 ) -> DeleteShareGroupStateResponse:

@@ -17,7 +17,7 @@ from ...wire.api.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from ...wire.stored.cluster import RemoveTopicRecord
 from ..base.call import Call, principal_details
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
     topic_id: bytes
 
 
-@handles(DeleteTopicsRequest)
+@handler(DeleteTopicsRequest)
 def delete_topics(
     cluster: Cluster, call: Call, request: DeleteTopicsRequest
 ) -> DeleteTopicsResponse:

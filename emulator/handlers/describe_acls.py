@@ -12,7 +12,7 @@ from ...wire import Error
 from ...wire.api.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from ..base.call import NO_REPLY, Call, Sentinel
 from ..security.authorizer.acl import AclFilter
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Resource = DescribeAclsResponse.Resource
 
 
-@handles(DescribeAclsRequest)
+@handler(DescribeAclsRequest)
 def describe_acls(
     cluster: Cluster, call: Call, request: DescribeAclsRequest
 ) -> DescribeAclsResponse | Sentinel:

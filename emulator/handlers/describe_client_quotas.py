@@ -14,7 +14,7 @@ from ...wire.api.describe_client_quotas import (
 )
 from ..base.call import Call
 from ..security.quotas import Component, matching
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Entry = DescribeClientQuotasResponse.Entry
 
 
-@handles(DescribeClientQuotasRequest)
+@handler(DescribeClientQuotasRequest)
 def describe(
     cluster: Cluster, call: Call, request: DescribeClientQuotasRequest
 ) -> DescribeClientQuotasResponse:

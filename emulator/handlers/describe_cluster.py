@@ -14,7 +14,7 @@ from ...wire import Error
 from ...wire.api.describe_cluster import DescribeClusterRequest, DescribeClusterResponse
 from ..base.call import Call
 from .metadata import CLUSTER_OPERATIONS, NOT_ASKED
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 BROKERS, CONTROLLERS = 1, 2
 
 
-@handles(DescribeClusterRequest, cached=True)
+@handler(DescribeClusterRequest, cached=True)
 def describe_cluster(
     cluster: Cluster, call: Call, request: DescribeClusterRequest
 ) -> DescribeClusterResponse:

@@ -30,7 +30,7 @@ from ..config.rows import (
 )
 from ..metadata.topic_rules import check_name
 from ..security.listeners import PLAINTEXT
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -44,7 +44,7 @@ TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 KINDS = frozenset({TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP})
 
 
-@handles(DescribeConfigsRequest)
+@handler(DescribeConfigsRequest)
 def describe_configs(
     cluster: Cluster, call: Call, request: DescribeConfigsRequest
 ) -> Slices[DescribeConfigsResponse]:

@@ -12,7 +12,7 @@ from ...wire.api.describe_delegation_token import (
 from ...wire.stored.cluster import DelegationTokenRecord
 from ..base.call import Call, Principal
 from .create_delegation_token import tokens_of
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Token = DescribeDelegationTokenResponse.Token
 
 
-@handles(DescribeDelegationTokenRequest)
+@handler(DescribeDelegationTokenRequest)
 def describe_tokens(
     cluster: Cluster, call: Call, request: DescribeDelegationTokenRequest
 ) -> DescribeDelegationTokenResponse:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..base.call import Call
 from ..base.turns import Slices, each_of
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 GROUP_OPERATIONS = 3400
 
 
-@handles(DescribeGroupsRequest)
+@handler(DescribeGroupsRequest)
 def describe_groups(
     cluster: Cluster, call: Call, request: DescribeGroupsRequest
 ) -> Slices[DescribeGroupsResponse]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.describe_log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -25,7 +25,7 @@ Result = DescribeLogDirsResponse.Result
 UNKNOWN = (-1, -1)
 
 
-@handles(DescribeLogDirsRequest)
+@handler(DescribeLogDirsRequest)
 def describe_log_dirs(
     cluster: Cluster, call: Call, request: DescribeLogDirsRequest
 ) -> DescribeLogDirsResponse:

@@ -13,7 +13,7 @@ from ...wire import Error, Refused
 from ...wire.api.describe_producers import DescribeProducersRequest, DescribeProducersResponse
 from ..base.call import Call
 from ..metadata.topic_rules import check_name
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Answer = DescribeProducersResponse.Topic.Partition
 
 
-@handles(DescribeProducersRequest)
+@handler(DescribeProducersRequest)
 def describe_producers(
     cluster: Cluster, call: Call, request: DescribeProducersRequest
 ) -> DescribeProducersResponse:

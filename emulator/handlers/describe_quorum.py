@@ -18,7 +18,7 @@ from ...wire.api.describe_quorum import DescribeQuorumRequest, DescribeQuorumRes
 from ..base.call import Call
 from ..metadata.feature_updates import CONTROLLER_LISTENER
 from ..metadata.log import TOPIC
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -29,7 +29,7 @@ Partition = Topic.Partition
 Node = DescribeQuorumResponse.Node
 
 
-@handles(DescribeQuorumRequest)
+@handler(DescribeQuorumRequest)
 def describe_quorum(
     cluster: Cluster, call: Call, request: DescribeQuorumRequest
 ) -> DescribeQuorumResponse:

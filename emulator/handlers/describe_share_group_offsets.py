@@ -22,7 +22,7 @@ from ..base.java_order import id_order, int_order
 from ..partitions.partition import Topic
 from ..share.state import NO_OFFSET, UNINITIALIZED, SharePartitionKey
 from .modern_groups import has_share_groups
-from .registry import handles
+from .registry import handler
 from .share_group_offsets import sentence_of
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ Response: TypeAlias = DescribeShareGroupOffsetsResponse
 Answered: TypeAlias = Response.Group.Topic.Partition
 
 
-@handles(DescribeShareGroupOffsetsRequest)
+@handler(DescribeShareGroupOffsetsRequest)
 def describe_share_group_offsets(
     cluster: Cluster, call: Call, request: DescribeShareGroupOffsetsRequest
 ) -> DescribeShareGroupOffsetsResponse:

@@ -23,7 +23,7 @@ from ..base.node import alive
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
 from .metadata import TOPIC_OPERATIONS, placement
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -41,7 +41,7 @@ class Start(NamedTuple):
     partition: int
 
 
-@handles(DescribeTopicPartitionsRequest)
+@handler(DescribeTopicPartitionsRequest)
 def describe_topic_partitions(
     cluster: Cluster, call: Call, request: DescribeTopicPartitionsRequest
 ) -> DescribeTopicPartitionsResponse:

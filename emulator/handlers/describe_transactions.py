@@ -10,7 +10,7 @@ from ...wire.api.describe_transactions import (
     DescribeTransactionsResponse,
 )
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Described = DescribeTransactionsResponse.TransactionState
 
 
-@handles(DescribeTransactionsRequest)
+@handler(DescribeTransactionsRequest)
 def describe_transactions(
     cluster: Cluster, call: Call, request: DescribeTransactionsRequest
 ) -> DescribeTransactionsResponse:

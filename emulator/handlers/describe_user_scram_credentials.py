@@ -14,7 +14,7 @@ from ...wire.api.describe_user_scram_credentials import (
 )
 from ..base.call import Call
 from ..base.java_order import hash_map_order
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Result = DescribeUserScramCredentialsResponse.Result
 
 
-@handles(DescribeUserScramCredentialsRequest)
+@handler(DescribeUserScramCredentialsRequest)
 def describe(
     cluster: Cluster, call: Call, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:

@@ -16,7 +16,7 @@ from ...wire.stored.cluster import PartitionChangeRecord
 from ..base.call import Call
 from ..replication.controller import PREFERRED, UNCLEAN
 from .one_change import write_together
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -56,7 +56,7 @@ class Election:
         return answer
 
 
-@handles(ElectLeadersRequest)
+@handler(ElectLeadersRequest)
 def elect_leaders(
     cluster: Cluster, call: Call, request: ElectLeadersRequest
 ) -> ElectLeadersResponse:

@@ -13,7 +13,7 @@ from ...wire import Error, Refused
 from ...wire.api.end_txn import EndTxnRequest, EndTxnResponse
 from ..base.call import Call
 from ..transactions.transaction import TV1, TV2, Producer
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ _SECOND_GENERATION_SINCE = 5
 _FENCED_SINCE = 2
 
 
-@handles(EndTxnRequest)
+@handler(EndTxnRequest)
 def end_txn(cluster: Cluster, call: Call, request: EndTxnRequest) -> EndTxnResponse:
     try:
         coordinator = cluster.transactions.asked_at(call.node_id, request.transactional_id)

@@ -24,14 +24,14 @@ from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitio
 from ..partitions.fetch_waits import Awaited, FetchWait, Reader, awaited
 from ..partitions.partition import NO_EPOCH
 from .fetch_run import Answers, FetchRun, Reading
-from .registry import Outcome, handles
+from .registry import Outcome, handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..partitions.partition import Partition
 
 
-@handles(FetchRequest)
+@handler(FetchRequest)
 def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
     """Of few partitions at once, of many in slices."""
     session = None

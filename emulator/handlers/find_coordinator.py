@@ -19,7 +19,7 @@ from ..base.call import INVALID_REQUEST_TEXT, NO_REPLY, UNEXPECTED_TEXT, Call, S
 from ..base.logger import log
 from ..base.turns import Slices, each_of
 from ..share.state import is_share_key
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -33,7 +33,7 @@ _NOT_AVAILABLE = "The coordinator is not available."
 Coordinator = FindCoordinatorResponse.Coordinator
 
 
-@handles(FindCoordinatorRequest, cached=True)
+@handler(FindCoordinatorRequest, cached=True)
 def find_coordinator(
     cluster: Cluster, call: Call, request: FindCoordinatorRequest
 ) -> Slices[FindCoordinatorResponse | Sentinel]:

@@ -17,13 +17,13 @@ from ...wire.api.get_telemetry_subscriptions import (
 )
 from ..base.call import Call
 from ..config.telemetry import COMPRESSIONS, INTERVAL_MS, MAX_BYTES, subscription_id
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(GetTelemetrySubscriptionsRequest)
+@handler(GetTelemetrySubscriptionsRequest)
 def get_subscriptions(
     cluster: Cluster, call: Call, request: GetTelemetrySubscriptionsRequest
 ) -> GetTelemetrySubscriptionsResponse:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.heartbeat import HeartbeatRequest, HeartbeatResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(HeartbeatRequest)
+@handler(HeartbeatRequest)
 def heartbeat(cluster: Cluster, call: Call, request: HeartbeatRequest) -> HeartbeatResponse:
     try:
         cluster.groups.at(call.connection.node_id).classic.heartbeat(request)

@@ -15,13 +15,13 @@ from ...wire.api.incremental_alter_configs import (
 from ..base.call import Call
 from ..metadata.config_changes import Change, Wanted
 from .alter_configs import alteration_of, carried_out
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(IncrementalAlterConfigsRequest)
+@handler(IncrementalAlterConfigsRequest)
 def incremental_alter_configs(
     cluster: Cluster, call: Call, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:

@@ -15,7 +15,7 @@ from ...wire import Error, Refused
 from ...wire.api.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ..base.call import Call
 from ..transactions.transaction import Producer
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -24,7 +24,7 @@ _FENCED_SINCE = 4
 _NONE = -1
 
 
-@handles(InitProducerIdRequest)
+@handler(InitProducerIdRequest)
 def init_producer_id(
     cluster: Cluster, call: Call, request: InitProducerIdRequest
 ) -> InitProducerIdResponse:

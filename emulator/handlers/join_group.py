@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.join_group import JoinGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(JoinGroupRequest)
+@handler(JoinGroupRequest)
 def join_group(cluster: Cluster, call: Call, request: JoinGroupRequest) -> Sentinel:
     cluster.groups.at(call.node_id).classic.join(call, request)
     return PARKED

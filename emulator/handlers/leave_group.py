@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.leave_group import LeaveGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(LeaveGroupRequest)
+@handler(LeaveGroupRequest)
 def leave_group(cluster: Cluster, call: Call, request: LeaveGroupRequest) -> Sentinel:
     cluster.groups.at(call.node_id).classic.leave(call, request)
     return PARKED

@@ -19,7 +19,7 @@ from ..config.client_metrics import CLIENT_METRICS_RESOURCE
 from ..config.group import GROUP_RESOURCE
 from ..metadata.config_changes import LOGGER_RESOURCE
 from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -35,7 +35,7 @@ _TYPES = (
 _TYPES_SINCE = 1
 
 
-@handles(ListConfigResourcesRequest)
+@handler(ListConfigResourcesRequest)
 def list_config_resources(
     cluster: Cluster, call: Call, request: ListConfigResourcesRequest
 ) -> ListConfigResourcesResponse:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.list_groups import ListGroupsRequest, ListGroupsResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(ListGroupsRequest)
+@handler(ListGroupsRequest)
 def list_groups(cluster: Cluster, call: Call, request: ListGroupsRequest) -> ListGroupsResponse:
     try:
         found = cluster.groups.at(call.node_id).list_groups(

@@ -21,7 +21,7 @@ from ..base.call import Call
 from ..base.turns import Slices, each_of
 from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
 from .list_offsets_old import DEBUGGER, PARTITIONS_A_SLICE, list_old_offsets
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -50,7 +50,7 @@ _SINCE = {
 }
 
 
-@handles(ListOffsetsRequest)
+@handler(ListOffsetsRequest)
 def list_offsets(
     cluster: Cluster, call: Call, request: ListOffsetsRequest
 ) -> ListOffsetsResponse | Slices[ListOffsetsResponse]:

@@ -15,7 +15,7 @@ from ...wire.api.list_partition_reassignments import (
     ListPartitionReassignmentsResponse,
 )
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Topic = ListPartitionReassignmentsResponse.Topic
 
 
-@handles(ListPartitionReassignmentsRequest)
+@handler(ListPartitionReassignmentsRequest)
 def list_reassignments(
     cluster: Cluster, call: Call, request: ListPartitionReassignmentsRequest
 ) -> ListPartitionReassignmentsResponse:

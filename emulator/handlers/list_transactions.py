@@ -15,7 +15,7 @@ from ..base.turns import Slices
 from ..groups.regex.automaton import Automaton, Work
 from ..groups.regex.re2 import InvalidRegex, compile_re2
 from ..transactions.transaction import KNOWN_NAMES
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -24,7 +24,7 @@ Listed = ListTransactionsResponse.TransactionState
 _WORK_A_SLICE = 500
 
 
-@handles(ListTransactionsRequest)
+@handler(ListTransactionsRequest)
 def list_transactions(
     cluster: Cluster, call: Call, request: ListTransactionsRequest
 ) -> Slices[ListTransactionsResponse]:

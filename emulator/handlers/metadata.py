@@ -25,7 +25,7 @@ from ..base.node import alive
 from ..base.turns import Slices, each_of
 from ..config.internal_topics import INTERNAL_TOPICS
 from ..metadata.topic_rules import name_problem
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -44,7 +44,7 @@ _TOPICS_A_SLICE = 50
 _PARTITIONS_A_SLICE = 100
 
 
-@handles(MetadataRequest, cached=True)
+@handler(MetadataRequest, cached=True)
 def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[MetadataResponse]:
     asked, able = request.topics, alive(cluster.nodes)
     if asked is None or (call.version == 0 and not asked):

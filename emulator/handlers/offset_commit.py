@@ -16,7 +16,7 @@ from ..base.call import Call, Sentinel
 from ..groups.group import CommitRequest, OffsetCommit
 from .flushed_answers import once_commit_flushed
 from .merging import merged
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -26,7 +26,7 @@ Answered = OffsetCommitResponse.Topic
 Partition = Answered.Partition
 
 
-@handles(OffsetCommitRequest)
+@handler(OffsetCommitRequest)
 def offset_commit(
     cluster: Cluster, call: Call, request: OffsetCommitRequest
 ) -> OffsetCommitResponse | Sentinel:

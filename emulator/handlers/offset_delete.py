@@ -12,7 +12,7 @@ from ...wire import Error, Refused
 from ...wire.api.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ..base.call import Call
 from .merging import merged
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Answered = OffsetDeleteResponse.Topic
 
 
-@handles(OffsetDeleteRequest)
+@handler(OffsetDeleteRequest)
 def offset_delete(
     cluster: Cluster, call: Call, request: OffsetDeleteRequest
 ) -> OffsetDeleteResponse:

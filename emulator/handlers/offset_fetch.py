@@ -18,7 +18,7 @@ from ..base.call import Call
 from ..base.java_order import hash_map_order, partition_order
 from ..base.turns import Slices, each_of
 from ..groups.offsets.store import FetchedOffset, Offsets
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -32,7 +32,7 @@ P = TypeVar("P", Old.Partition, Group.Topic.Partition)
 _PARTITIONS_A_SLICE = 100
 
 
-@handles(OffsetFetchRequest)
+@handler(OffsetFetchRequest)
 def offset_fetch(
     cluster: Cluster, call: Call, request: OffsetFetchRequest
 ) -> OffsetFetchResponse | Slices[OffsetFetchResponse]:

@@ -16,7 +16,7 @@ from ...wire.api.offset_for_leader_epoch import (
     OffsetForLeaderEpochResponse,
 )
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -25,7 +25,7 @@ Asked = OffsetForLeaderEpochRequest.Topic.Partition
 Answer = OffsetForLeaderEpochResponse.Topic.Partition
 
 
-@handles(OffsetForLeaderEpochRequest)
+@handler(OffsetForLeaderEpochRequest)
 def offset_for_leader_epoch(
     cluster: Cluster, call: Call, request: OffsetForLeaderEpochRequest
 ) -> OffsetForLeaderEpochResponse:

@@ -43,7 +43,7 @@ from .produce_results import (
     refused_result,
     respond,
 )
-from .registry import Outcome, handles
+from .registry import Outcome, handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -94,7 +94,7 @@ Refusals: TypeAlias = tuple[Refused | None, dict[Key, Refused]]
 """What is refused before anything is appended: all of a request, or some partitions."""
 
 
-@handles(ProduceRequest)
+@handler(ProduceRequest)
 def produce(cluster: Cluster, call: Call, request: ProduceRequest) -> Outcome:
     plain = _plain(cluster, call, request)
     if plain is not None:

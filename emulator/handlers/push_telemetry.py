@@ -15,13 +15,13 @@ from ...wire.api.push_telemetry import PushTelemetryRequest, PushTelemetryRespon
 from ...wire.compression import decompress
 from ..base.call import Call
 from ..config.telemetry import COMPRESSIONS, MAX_BYTES, subscription_id
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(PushTelemetryRequest)
+@handler(PushTelemetryRequest)
 def push(cluster: Cluster, call: Call, request: PushTelemetryRequest) -> PushTelemetryResponse:
     if request.client_instance_id == NO_ID:
         return PushTelemetryResponse(error_code=Error.INVALID_REQUEST)

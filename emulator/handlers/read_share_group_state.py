@@ -14,7 +14,7 @@ from ...wire.api.read_share_group_state import (
 )
 from ..base.call import Call
 from ..share.state import SharePartitionKey
-from .registry import handles
+from .registry import handler
 from .share_states import by_topic, outcome
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Asked: TypeAlias = ReadShareGroupStateRequest.Topic.Partition
 Answered: TypeAlias = ReadShareGroupStateResponse.Topic.Partition
 
 
-@handles(ReadShareGroupStateRequest)
+@handler(ReadShareGroupStateRequest)
 def read_share_group_state(
     cluster: Cluster, call: Call, request: ReadShareGroupStateRequest
 ) -> ReadShareGroupStateResponse:

@@ -14,7 +14,7 @@ from ...wire.api.read_share_group_state_summary import (
 )
 from ..base.call import Call
 from ..share.state import SharePartitionKey
-from .registry import handles
+from .registry import handler
 from .share_states import by_topic, outcome
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Asked: TypeAlias = ReadShareGroupStateSummaryRequest.Topic.Partition
 Answered: TypeAlias = ReadShareGroupStateSummaryResponse.Topic.Partition
 
 
-@handles(ReadShareGroupStateSummaryRequest)
+@handler(ReadShareGroupStateSummaryRequest)
 def read_share_group_state_summary(
     cluster: Cluster, call: Call, request: ReadShareGroupStateSummaryRequest
 ) -> ReadShareGroupStateSummaryResponse:

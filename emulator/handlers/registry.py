@@ -1,4 +1,4 @@
-"""Which handler serves which API: each registers itself with `handles`, and is imported when a
+"""Which handler serves which API: each registers itself with `handler`, and is imported when a
 request of its API first comes."""
 
 from __future__ import annotations
@@ -88,15 +88,15 @@ def import_common() -> None:
         SERVED.get(key)
 
 
-def handles(request: type[R], *, cached: bool = False) -> Callable[[H], H]:
+def handler(request: type[R], *, cached: bool = False) -> Callable[[H], H]:
     """Register a handler, for every version that the releases of Kafka have (base/release.py).
 
     `cached`: the answer follows from the bytes of the request, the metadata and the listed brokers
     alone, and may be given again (response_cache.py).
     """
 
-    def register(handler: H) -> H:
-        SERVED[request.api_key] = Served(request, handler, cached)
-        return handler
+    def register(function: H) -> H:
+        SERVED[request.api_key] = Served(request, function, cached)
+        return function
 
     return register

@@ -11,13 +11,13 @@ from ...wire import Error, Refused
 from ...wire.api.remove_raft_voter import RemoveRaftVoterRequest, RemoveRaftVoterResponse
 from ..base.call import Call
 from .add_raft_voter import check_version, check_voter, voter_text, voters_text
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(RemoveRaftVoterRequest)
+@handler(RemoveRaftVoterRequest)
 def remove_voter(
     cluster: Cluster, call: Call, request: RemoveRaftVoterRequest
 ) -> RemoveRaftVoterResponse:

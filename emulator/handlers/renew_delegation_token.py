@@ -12,13 +12,13 @@ from ...wire.api.renew_delegation_token import (
 from ..base.call import Call
 from ..security.delegation_tokens import no_expiry
 from .create_delegation_token import tokens_of
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(RenewDelegationTokenRequest)
+@handler(RenewDelegationTokenRequest)
 def renew_token(
     cluster: Cluster, call: Call, request: RenewDelegationTokenRequest
 ) -> RenewDelegationTokenResponse:

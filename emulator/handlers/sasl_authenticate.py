@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(SaslAuthenticateRequest)
+@handler(SaslAuthenticateRequest)
 def sasl_authenticate(
     cluster: Cluster, call: Call, request: SaslAuthenticateRequest
 ) -> SaslAuthenticateResponse:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...wire import Error
 from ...wire.api.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(SaslHandshakeRequest)
+@handler(SaslHandshakeRequest)
 def sasl_handshake(
     cluster: Cluster, call: Call, request: SaslHandshakeRequest
 ) -> SaslHandshakeResponse:

@@ -21,7 +21,7 @@ from ..share.share_partition_manager import (
 )
 from .modern_groups import has_share_groups
 from .node_endpoints import endpoints
-from .registry import handles
+from .registry import handler
 from .share_acknowledgements import (
     RENEWALS_SINCE,
     Acknowledging,
@@ -38,7 +38,7 @@ Topic: TypeAlias = ShareAcknowledgeResponse.Topic
 _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH)
 
 
-@handles(ShareAcknowledgeRequest)
+@handler(ShareAcknowledgeRequest)
 def share_acknowledge(
     cluster: Cluster, call: Call, request: ShareAcknowledgeRequest
 ) -> Response | Sentinel:

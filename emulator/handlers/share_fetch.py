@@ -30,7 +30,7 @@ from ..share.share_partition_manager import (
 )
 from .modern_groups import has_share_groups
 from .node_endpoints import endpoints
-from .registry import handles
+from .registry import handler
 from .share_acknowledgements import (
     RENEWALS_SINCE,
     Acknowledging,
@@ -47,7 +47,7 @@ Topic: TypeAlias = ShareFetchResponse.Topic
 _MOVED = (Error.NOT_LEADER_OR_FOLLOWER, Error.FENCED_LEADER_EPOCH)
 
 
-@handles(ShareFetchRequest)
+@handler(ShareFetchRequest)
 def share_fetch(cluster: Cluster, call: Call, request: ShareFetchRequest) -> Response | Sentinel:
     if not has_share_groups(cluster):
         return _refused(Error.UNSUPPORTED_VERSION)

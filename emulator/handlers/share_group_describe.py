@@ -11,7 +11,7 @@ from ..base.java_order import id_order, int_order
 from ..base.turns import Slices
 from ..groups.share.members import ShareMember
 from .modern_groups import described_groups, has_share_groups
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -20,7 +20,7 @@ Response: TypeAlias = ShareGroupDescribeResponse
 _ASSIGNOR = "simple"
 
 
-@handles(ShareGroupDescribeRequest)
+@handler(ShareGroupDescribeRequest)
 def share_group_describe(
     cluster: Cluster, call: Call, request: ShareGroupDescribeRequest
 ) -> Slices[ShareGroupDescribeResponse]:

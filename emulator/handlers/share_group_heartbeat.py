@@ -16,7 +16,7 @@ from ...wire.api.share_group_heartbeat import (
 from ..base.call import Call
 from ..groups.modern.member import JOINING_EPOCH, LEAVE_EPOCH
 from .modern_groups import check_not_empty, has_share_groups, invalid
-from .registry import handles
+from .registry import handler
 from .share_acknowledgements import check_member_id
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ Request: TypeAlias = ShareGroupHeartbeatRequest
 Response: TypeAlias = ShareGroupHeartbeatResponse
 
 
-@handles(ShareGroupHeartbeatRequest)
+@handler(ShareGroupHeartbeatRequest)
 def share_group_heartbeat(
     cluster: Cluster, call: Call, request: ShareGroupHeartbeatRequest
 ) -> ShareGroupHeartbeatResponse:

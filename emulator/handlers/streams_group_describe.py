@@ -24,7 +24,7 @@ from ..groups.streams.group import StreamsGroup
 from ..groups.streams.members import NOTHING, Epochs, StreamsMember, Tasks
 from ..groups.streams.topology import Configured, InternalTopic, Subtopology, Topology
 from .modern_groups import described_groups, has_streams_groups
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Response: TypeAlias = StreamsGroupDescribeResponse
 
 
-@handles(StreamsGroupDescribeRequest)
+@handler(StreamsGroupDescribeRequest)
 def streams_group_describe(
     cluster: Cluster, call: Call, request: StreamsGroupDescribeRequest
 ) -> Slices[StreamsGroupDescribeResponse]:

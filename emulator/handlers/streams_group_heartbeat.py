@@ -24,7 +24,7 @@ from ..config.internal_topics import INTERNAL_TOPICS
 from ..groups.modern.member import JOINING_EPOCH, STATIC_LEAVE_EPOCH
 from ..metadata.topic_rules import name_problem
 from .modern_groups import check_not_empty, has_streams_groups, invalid
-from .registry import handles
+from .registry import handler
 from .streams_internal_topics import create_missing
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ Request: TypeAlias = StreamsGroupHeartbeatRequest
 Response: TypeAlias = StreamsGroupHeartbeatResponse
 
 
-@handles(StreamsGroupHeartbeatRequest)
+@handler(StreamsGroupHeartbeatRequest)
 def streams_group_heartbeat(
     cluster: Cluster, call: Call, request: StreamsGroupHeartbeatRequest
 ) -> StreamsGroupHeartbeatResponse:

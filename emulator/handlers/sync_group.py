@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from ...wire.api.sync_group import SyncGroupRequest
 from ..base.call import PARKED, Call, Sentinel
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(SyncGroupRequest)
+@handler(SyncGroupRequest)
 def sync_group(cluster: Cluster, call: Call, request: SyncGroupRequest) -> Sentinel:
     cluster.groups.at(call.node_id).classic.sync(call, request)
     return PARKED

@@ -20,7 +20,7 @@ from ..transactions.admission import Candidate, of_offsets, refusals
 from ..transactions.transaction import Producer
 from .flushed_answers import once_commit_flushed
 from .merging import merged
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -29,7 +29,7 @@ Answered = TxnOffsetCommitResponse.Topic
 Partition = Answered.Partition
 
 
-@handles(TxnOffsetCommitRequest)
+@handler(TxnOffsetCommitRequest)
 def txn_offset_commit(
     cluster: Cluster, call: Call, request: TxnOffsetCommitRequest
 ) -> TxnOffsetCommitResponse | Sentinel:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from ...wire import Refused
 from ...wire.api.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 from ..base.call import Call
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(UnregisterBrokerRequest)
+@handler(UnregisterBrokerRequest)
 def unregister_broker(
     cluster: Cluster, call: Call, request: UnregisterBrokerRequest
 ) -> UnregisterBrokerResponse:

@@ -14,13 +14,13 @@ from ...wire import Error, Refused
 from ...wire.api.update_features import UpdateFeaturesRequest, UpdateFeaturesResponse
 from ..base.call import Call
 from ..metadata.feature_updates import UPGRADE, FeatureUpdate, update_features, update_one_by_one
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
 
 
-@handles(UpdateFeaturesRequest)
+@handler(UpdateFeaturesRequest)
 def update(cluster: Cluster, call: Call, request: UpdateFeaturesRequest) -> UpdateFeaturesResponse:
     if not cluster.release.has_kraft:
         return _with_zookeeper(request)

@@ -14,7 +14,7 @@ from ...wire.api.write_share_group_state import (
 )
 from ..base.call import Call
 from ..share.state import Change, SharePartitionKey, StateBatch
-from .registry import handles
+from .registry import handler
 from .share_states import by_topic, outcome
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Asked: TypeAlias = WriteShareGroupStateRequest.Topic.Partition
 Answered: TypeAlias = WriteShareGroupStateResponse.Topic.Partition
 
 
-@handles(WriteShareGroupStateRequest)
+@handler(WriteShareGroupStateRequest)
 def write_share_group_state(
     cluster: Cluster, call: Call, request: WriteShareGroupStateRequest
 ) -> WriteShareGroupStateResponse:

@@ -13,7 +13,7 @@ from ...wire import Error, Refused
 from ...wire.api.write_txn_markers import WriteTxnMarkersRequest, WriteTxnMarkersResponse
 from ..base.call import Call
 from ..transactions.admission import Marker, write_marker
-from .registry import handles
+from .registry import handler
 
 if TYPE_CHECKING:
     from ..cluster import Cluster
@@ -22,7 +22,7 @@ Answered = WriteTxnMarkersResponse.Marker
 Partition = Answered.Topic.Partition
 
 
-@handles(WriteTxnMarkersRequest)
+@handler(WriteTxnMarkersRequest)
 def write_txn_markers(
     cluster: Cluster, call: Call, request: WriteTxnMarkersRequest
 ) -> WriteTxnMarkersResponse:
