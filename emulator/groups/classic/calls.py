@@ -215,7 +215,7 @@ class ClassicCalls:
             self._others[type(group)].leave(shard, group, call, leavers)
 
     def _no_name(self) -> Error:
-        """What a member of a group without a name is told."""
+        """The answer to a member of a group without a name."""
         names = self._runtime.settings.names_empty_group_ids
         return Error.INVALID_GROUP_ID if names else Error.UNKNOWN_MEMBER_ID
 
