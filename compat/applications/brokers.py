@@ -6,6 +6,7 @@ Both keep their port and their files over a kill.
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -55,10 +56,10 @@ class Broker(Protocol):
 class Served:
     """`odradek serve`, in a process of its own."""
 
-    def __init__(self, work: Path, config: Mapping[str, str]) -> None:
-        """`work`: where its data and its log are kept."""
+    def __init__(self, work: Path, config: Mapping[str, str], port: int = 0) -> None:
+        """`work`: where its data and its log are kept; `port`: 0 for a free one."""
         self._work, self._config = work, config
-        (self._port,) = free_ports(1)
+        self._port = port or free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -99,11 +100,20 @@ class Served:
             process.communicate()
 
 
-def broker(kind: str, work: Path, config: Mapping[str, str] = CONFIG) -> Broker:
-    """A broker of that kind, not started. A real one is soon let in again after a kill."""
+def broker(kind: str, work: Path, config: Mapping[str, str] = CONFIG, port: int = 0) -> Broker:
+    """A broker of that kind, not started. A real one is soon let in again after a kill. `port`:
+    where it listens, 0 for a free one."""
     if kind == ODRADEK:
-        return Served(work, config)
-    return RealKafka(config={**config, "broker.session.timeout.ms": str(_SESSION_MS)})
+        return Served(work, config, port)
+    ports = (port, free_ports(1)[0]) if port else None
+    soon = {"broker.session.timeout.ms": str(_SESSION_MS)}
+    return RealKafka(config={**config, **soon}, ports=ports)
+
+
+def is_free(port: int) -> bool:
+    """Whether nothing listens at that port of 127.0.0.1."""
+    with socket.socket() as asking:
+        return asking.connect_ex(("127.0.0.1", port)) != 0
 
 
 def version_of(kind: str) -> str:

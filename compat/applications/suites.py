@@ -24,7 +24,7 @@ from pathlib import Path
 
 from ..unavailable import Unavailable
 from .application import HERE
-from .brokers import KAFKA, ODRADEK, broker
+from .brokers import KAFKA, ODRADEK, broker, is_free
 from .job import filled
 
 _SHOWN = 60
@@ -38,6 +38,7 @@ class Suite:
     passed: str
     failed: str
     skipped: str
+    port: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     real: Mapping[str, str] = field(default_factory=dict)
@@ -71,7 +72,9 @@ def outcome(suite: Suite, output: str) -> Outcome:
 def run(suite: Suite, checkout: Path, kind: str, more: Sequence[str] = ()) -> tuple[Outcome, str]:
     """Run it; what has become of its tests, and its output. Raises Unavailable."""
     with tempfile.TemporaryDirectory(prefix="odradek-suite-") as work:
-        started = broker(kind, Path(work), suite.config)
+        if suite.port and not is_free(suite.port):
+            raise Unavailable(f"its tests ask port {suite.port}, where something else listens")
+        started = broker(kind, Path(work), suite.config, suite.port)
         try:
             started.start()
             words = {"bootstrap": started.bootstrap_servers}

@@ -48,7 +48,13 @@ func (s segment) with(command Command, do func(context.Context, *kafka.Client) e
 	defer transport.CloseIdleConnections()
 	waiting, cancel := within(limit)
 	defer cancel()
-	return do(waiting, &kafka.Client{Addr: kafka.TCP(command.brokers()...), Transport: transport})
+	client := &kafka.Client{Addr: kafka.TCP(command.brokers()...), Transport: transport}
+	err = do(waiting, client)
+	for errors.Is(err, kafka.NotLeaderForPartition) && waiting.Err() == nil { // it does not ask again itself
+		time.Sleep(100 * time.Millisecond)
+		err = do(waiting, client)
+	}
+	return err
 }
 
 var segmentCodecs = map[string]kafka.Compression{

@@ -3,6 +3,7 @@ fails too."""
 
 from __future__ import annotations
 
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,4 +75,16 @@ def test_an_unknown_suite_is_refused(capsys: pytest.CaptureFixture[str]) -> None
 def test_each_suite_is_described() -> None:
     for suite in suites().values():
         assert suite.at
-        assert "{bootstrap}" in str([suite.command, suite.environment])
+        assert suite.port or "{bootstrap}" in str([suite.command, suite.environment])
+
+
+def test_one_whose_port_is_taken_is_refused(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(module, "suites", lambda: {"theirs": replace(SUITE, port=port)})
+        assert main(["theirs", str(checkout)]) == 2
+    assert capsys.readouterr().err == f"its tests ask port {port}, where something else listens\n"

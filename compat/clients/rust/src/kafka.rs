@@ -278,17 +278,21 @@ pub fn committed(command: &Command) -> Outcome<Offsets> {
     Ok(offsets.collect())
 }
 
+/// What went wrong meanwhile, which polls report.
+fn said(consumer: &BaseConsumer<Errors>) -> String {
+    let mut errors = vec![];
+    while let Some(result) = consumer.poll(Duration::from_millis(100)) {
+        errors.extend(result.err().map(|error| error.to_string()));
+    }
+    errors.append(&mut consumer.context().0.lock().unwrap());
+    errors.join("; ")
+}
+
 pub fn topics(command: &Command) -> Outcome<Vec<String>> {
     let consumer = consumer(command, &[])?;
     let metadata = consumer
         .fetch_metadata(None, METADATA_LIMIT)
-        .map_err(|error| {
-            consumer.poll(Duration::ZERO); // has the errors reported
-            format!(
-                "{error}; {}",
-                consumer.context().0.lock().unwrap().join("; ")
-            )
-        })?;
+        .map_err(|error| format!("{error}; {}", said(&consumer)))?;
     Ok(metadata
         .topics()
         .iter()
