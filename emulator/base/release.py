@@ -115,6 +115,11 @@ class Release:
     names_missing_replicas: bool = True
     """Whoever reads as a debugger what is not there has UNKNOWN_TOPIC_OR_PARTITION; else
     REPLICA_NOT_AVAILABLE."""
+    lists_missing_replicas: bool = True
+    """The same of whoever asks for its offsets."""
+    refuses_unknown_levels: bool = True
+    """Fetch and ListOffsets with an unknown isolation level are answered UNKNOWN_SERVER_ERROR; else
+    the connection is closed."""
     lists_offsets_entry_by_entry: bool = False
     """ListOffsets answers the entries of a request one by one; else it groups them by topic, and
     refuses all of them for an unknown isolation level."""
@@ -136,6 +141,9 @@ class Release:
     enough."""
     lets_waiting_members_beat: bool = True
     """Heartbeat of a member that waits for its assignment is right; else REBALANCE_IN_PROGRESS."""
+    checks_transactions_like_commits: bool = True
+    """TxnOffsetCommit to an empty group may name any member where it has no generation; else a
+    member that is named must be there."""
     checks_generations_first: bool = True
     """Heartbeat and OffsetCommit while members wait for their assignments look at the generation
     first; else they are REBALANCE_IN_PROGRESS, and the commit whoever asks."""
@@ -237,8 +245,11 @@ class Release:
     describes_defaults_only_later: bool = True
     """DescribeConfigs v0 says of nothing that it is a default; else of what is one."""
     describes_each_entry: bool = True
-    """DescribeConfigs, DescribeGroups and ListOffsets answer each entry of a request (of the last
-    those of topics with partitions); else each name once."""
+    """DescribeGroups answers each entry of a request; else each name once. Brokers have loggers,
+    whose levels DescribeConfigs shows (KIP-412)."""
+    answers_each_entry: bool = True
+    """DescribeConfigs and ListOffsets answer each entry of a request (of the latter those of topics
+    with partitions), and a list of no names means all configs; else each name once, and none."""
     hides_mechanisms: bool = True
     """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
     looks_for_topics_first: bool = True

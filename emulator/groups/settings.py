@@ -45,6 +45,7 @@ class GroupSettings:
     newcomers_leave_with_a_round: bool = True
     lets_waiting_members_beat: bool = True
     checks_generations_first: bool = True
+    checks_transactions_like_commits: bool = True
     names_empty_group_ids: bool = True
     refuses_joins_without_generation: bool = True
     refuses_unknown_instances: bool = True

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from ..config.configs import TopicConfig
 
 Result = DescribeConfigsResponse.Result
-Keys: TypeAlias = frozenset[str]
-"""The configs that are asked for, by name; all if it is empty."""
+Keys: TypeAlias = frozenset[str] | None
+"""The configs that are asked for, by name; all if it is None."""
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 KINDS = frozenset({TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP})
@@ -68,7 +68,7 @@ def describe_configs(
         )
     described = _Described(cluster, call, request)
     resources = request.resources
-    if not cluster.release.describes_each_entry:
+    if not cluster.release.answers_each_entry:
         resources = list({(r.resource_type, r.resource_name): r for r in resources}.values())
     results = yield from each_of(resources, described.resource)
     return DescribeConfigsResponse(results=results)
@@ -87,7 +87,12 @@ class _Described:
         self._configs: dict[Row, Result.Config] = {}
 
     def resource(self, asked: DescribeConfigsRequest.Resource) -> Result:
-        key = asked.resource_type, asked.resource_name, frozenset(asked.configuration_keys or ())
+        names: Keys = None
+        if asked.configuration_keys is not None:
+            names = frozenset(asked.configuration_keys)
+        if not names and self._cluster.release.answers_each_entry:
+            names = None
+        key = asked.resource_type, asked.resource_name, names
         if key not in self._results:
             self._results[key] = self._result(*key)
         return self._results[key]
@@ -112,7 +117,7 @@ class _Described:
         return self._topics[key]
 
     def _list(self, rows: list[Row], keys: Keys) -> list[Result.Config]:
-        shown = tuple(row for row in rows if row.name in keys) if keys else tuple(rows)
+        shown = tuple(row for row in rows if keys is None or row.name in keys)
         if shown not in self._lists:
             self._lists[shown] = [self._config(row) for row in shown]
         return self._lists[shown]

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ..base.call import Call, Sentinel
+from ..base.call import NO_REPLY, Call, Sentinel
 from ..base.turns import Slices
 from ..partitions.fetch_sessions import A_SLICE, Session, Wanted, WantedPartitions
 from ..partitions.fetch_waits import Awaited, FetchWait, Reader, awaited
 from ..partitions.partition import NO_EPOCH
-from .fetch_run import Answers, FetchRun, Reading
+from .fetch_run import ISOLATION_LEVELS, Answers, FetchRun, Reading
 from .registry import Outcome, handler
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 @handler(FetchRequest)
 def fetch(cluster: Cluster, call: Call, request: FetchRequest) -> Outcome:
     """Of few partitions at once, of many in slices."""
+    is_unknown = request.isolation_level not in ISOLATION_LEVELS
+    if is_unknown and not cluster.release.refuses_unknown_levels:
+        call.close()
+        return NO_REPLY
     session = None
     try:
         if call.version >= 7:

@@ -28,7 +28,7 @@ Answered = FetchResponse.Topic.Partition
 Endpoint = FetchResponse.NodeEndpoint
 Answers: TypeAlias = list[tuple[Wanted, Answered]]
 
-_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
+ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
 _CONSUMER = -1
 _FUTURE = -3
 _FOLLOWERS_SINCE = 11
@@ -116,10 +116,10 @@ class FetchRun:
         # A replica that moves between log directories reads what there is.
         self._refusals = 0  # that were logged
         self.isolation = request.isolation_level
-        if replica == _FUTURE and self.isolation in _ISOLATION_LEVELS:
+        if replica == _FUTURE and self.isolation in ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
         self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
-        self.has_bad_isolation = self.isolation not in _ISOLATION_LEVELS
+        self.has_bad_isolation = self.isolation not in ISOLATION_LEVELS
         """Whether nobody knows this isolation level, and so no partition is read."""
         # Only where all of it may be refused.
         self.request = request if self.is_converted or self.has_bad_isolation else None

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
-from ..base.call import Call
+from ..base.call import NO_REPLY, Call, Sentinel
 from ..base.turns import Slices, each_of
-from ..partitions.partition import READ_COMMITTED, READ_UNCOMMITTED, Partition
-from .list_offsets_old import DEBUGGER, PARTITIONS_A_SLICE, list_old_offsets
+from ..partitions.partition import Partition
+from .fetch_run import ISOLATION_LEVELS
+from .list_offsets_old import DEBUGGER, PARTITIONS_A_SLICE, list_old_offsets, partition_of
 from .registry import handler
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 Asked = ListOffsetsRequest.Topic.Partition
 Found = ListOffsetsResponse.Topic.Partition
 
-_ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
 CONSUMER = -1
 _NOT_AVAILABLE_SINCE = 5
 LATEST = -1
@@ -53,8 +53,12 @@ _SINCE = {
 @handler(ListOffsetsRequest)
 def list_offsets(
     cluster: Cluster, call: Call, request: ListOffsetsRequest
-) -> ListOffsetsResponse | Slices[ListOffsetsResponse]:
-    if not cluster.release.describes_each_entry:
+) -> ListOffsetsResponse | Sentinel | Slices[ListOffsetsResponse]:
+    is_unknown = request.isolation_level not in ISOLATION_LEVELS
+    if is_unknown and not cluster.release.refuses_unknown_levels:
+        call.close()
+        return NO_REPLY
+    if not cluster.release.answers_each_entry:
         repeated = _repeated(request)
         request = _each_once(request)
     else:
@@ -63,7 +67,7 @@ def list_offsets(
         return list_old_offsets(cluster, call, request)
     if cluster.release.lists_offsets_entry_by_entry:
         return _as_asked(cluster, call, request, repeated)
-    if request.isolation_level not in _ISOLATION_LEVELS:
+    if is_unknown:
         return _refused(request, Error.UNKNOWN_SERVER_ERROR)
     topics = request.topics
     if not len(topics) == 1 == len(topics[0].partitions):
@@ -77,7 +81,7 @@ def list_offsets(
 
 
 def _each_once(request: ListOffsetsRequest) -> ListOffsetsRequest:
-    """What a broker up to 2.0 makes of a request: each partition once, after v0 those that are
+    """What a broker up to 2.4 makes of a request: each partition once, after v0 those that are
     named twice as often as it takes to refuse them."""
     topics: dict[str, dict[int, Asked]] = {}
     for topic in request.topics:
@@ -134,7 +138,7 @@ def _as_asked(
 ) -> Slices[ListOffsetsResponse]:
     """What releases up to 3.9 answer: entry by entry, each that is named twice with 42."""
 
-    is_known = request.replica_id != CONSUMER or request.isolation_level in _ISOLATION_LEVELS
+    is_known = request.replica_id != CONSUMER or request.isolation_level in ISOLATION_LEVELS
 
     def one(name: str, asked: Asked) -> Found:
         if (name, asked.partition_index) in repeated:
@@ -180,8 +184,8 @@ def _find(
             _check_known(timestamp, call.version)
         elif timestamp < _before_all(cluster):
             timestamp = _FAR_BACK
-    partition = cluster.partition(name, asked.partition_index)
     leader_only = request.replica_id != DEBUGGER
+    partition = partition_of(cluster, name, asked.partition_index, leader_only=leader_only)
     partition.check_read(node_id, asked.current_leader_epoch, leader_only=leader_only)
     is_consumer = request.replica_id == CONSUMER
     if is_consumer:

@@ -49,8 +49,9 @@ def _find(
     try:
         if asked.timestamp < EARLIEST and cluster.release.refuses_unknown_timestamps:
             raise Refused(Error.UNSUPPORTED_VERSION)
-        partition = cluster.partition(name, asked.partition_index)
-        partition.check_read(call.node_id, leader_only=request.replica_id != DEBUGGER)
+        leader_only = request.replica_id != DEBUGGER
+        partition = partition_of(cluster, name, asked.partition_index, leader_only=leader_only)
+        partition.check_read(call.node_id, leader_only=leader_only)
         candidates = _candidates(partition, asked.timestamp, call.now)
         if asked.max_num_offsets < 0:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
@@ -58,6 +59,16 @@ def _find(
     except Refused as refused:
         found.error_code = refused.error
     return found
+
+
+def partition_of(cluster: Cluster, name: str, index: int, *, leader_only: bool) -> Partition:
+    """The partition that was asked for. Raises Refused."""
+    try:
+        return cluster.partition(name, index)
+    except Refused as refused:
+        if leader_only or cluster.release.lists_missing_replicas:
+            raise
+        raise Refused(Error.REPLICA_NOT_AVAILABLE) from refused
 
 
 def _candidates(partition: Partition, timestamp: int, now: int) -> list[int]:

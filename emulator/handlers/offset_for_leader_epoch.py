@@ -47,7 +47,8 @@ def _find(cluster: Cluster, call: Call, name: str, asked: Asked) -> Answer:
     except Refused as refused:
         return Answer(partition=asked.partition, error_code=refused.error)
     end = partition.log_end_offset
-    if not cluster.release.knows_epoch_of_empty_logs and not partition.log.epochs.entries:
-        return Answer(partition=asked.partition, leader_epoch=-1, end_offset=-1)
-    epoch, offset = partition.log.epochs.end_offset_for(asked.leader_epoch, end)
+    knows, epochs = cluster.release.knows_epoch_of_empty_logs, partition.log.epochs
+    epoch, offset = epochs.end_offset_for(asked.leader_epoch, end, is_leader=knows)
+    if not knows and epochs.entries and asked.leader_epoch < epochs.entries[0].epoch:
+        epoch, offset = -1, -1
     return Answer(partition=asked.partition, leader_epoch=epoch, end_offset=offset)

@@ -18,11 +18,13 @@ from ...wire.stored.cluster import MetadataRecord
 from ..base.call import UNEXPECTED_TEXT
 from ..metadata.image import MetadataImage
 from ..security.quotas import (
+    CLIENT_ID,
     EXACT,
     IP,
     IP_KEYS,
     NEARLY,
     SPECIFIED,
+    USER,
     USER_KEYS,
     Component,
     check_entity,
@@ -138,12 +140,20 @@ def check_filter(
             each.match_type == EXACT and each.match is None
         ):
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
-        if not each.entity_type:
+    known = {USER, CLIENT_ID, IP} if has_ips else {USER, CLIENT_ID}
+    seen: set[str] = set()
+    for each in components:
+        kind = each.entity_type
+        if not kind:
             message = "Unexpected empty filter component entity type"
             raise Refused(Error.INVALID_REQUEST, message)
-        if each.entity_type == IP and not has_ips:
-            message = f"Custom entity type '{IP}' not supported"
+        if kind not in known:
+            message = f"Custom entity type '{kind}' not supported"
             raise Refused(Error.UNSUPPORTED_VERSION, message)
+        if kind in seen:
+            message = f"Duplicate {kind.removesuffix('-id')} filter component entity type"
+            raise Refused(Error.INVALID_REQUEST, message)
+        seen.add(kind)
     exact = {each.entity_type: each.match for each in components if each.match_type == EXACT}
     is_one = len(exact) == len(components) and (strict or len(exact) > 1)
     if is_one and "" in exact.values():  # looked for by its path, which is none

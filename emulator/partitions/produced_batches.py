@@ -198,13 +198,13 @@ def _scanned(
 
 def _runs_out(payload: Buffer, count: int) -> bool:
     """Whether a record says that it is longer than what is left: brokers up to 2.7 stumble over
-    it."""
+    it, but after the last record they first see that something is left."""
     pos = 0
     try:
-        for _ in range(count):
+        for index in range(count):
             size, pos = read_varint(payload, pos)
             if size > len(payload) - pos:
-                return True
+                return index < count - 1 or pos == len(payload)
             pos += size
     except WireError:
         return False

@@ -43,7 +43,7 @@ CHANGED = """
 3.9  refuses_unknown_timestamps caps_min_insync_replicas
 3.6  takes_broker_times
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
-3.3  refuses_unknown_instances moves_partitions_with_records
+3.3  refuses_unknown_instances moves_partitions_with_records checks_transactions_like_commits
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
 2.7  accepts_first_sequences describes_defaults_only_later
@@ -52,8 +52,9 @@ CHANGED = """
 2.4  looks_for_topics_first answers_unknown_coordinators refuses_joins_without_generation
 2.4  describes_each_entry starts_after_times
 2.7  lets_waiting_members_beat
-2.4  names_missing_replicas checks_generations_first
-2.0  knows_epoch_of_empty_logs looks_for_partitions_of_offsets
+2.7  refuses_unknown_levels answers_each_entry
+2.4  lists_missing_replicas checks_generations_first
+2.0  names_missing_replicas knows_epoch_of_empty_logs looks_for_partitions_of_offsets
 2.0  converts_step_by_step names_empty_group_ids
 0.11.0  takes_null_configs stores_batches
 1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms

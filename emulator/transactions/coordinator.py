@@ -240,11 +240,9 @@ class TransactionCoordinator:
         INVALID_PRODUCER_ID_MAPPING, PRODUCER_FENCED, CONCURRENT_TRANSACTIONS, UNSUPPORTED_VERSION
         (the second generation where transaction.version is 0)."""
         known = self._of(transactional_id)
-        if known.state.is_prepared:
+        if known.state.is_prepared or transactional_id in self._in_transition:
             raise Refused(Error.CONCURRENT_TRANSACTIONS)
         _check_producer(known, asked)
-        if transactional_id in self._in_transition:
-            raise Refused(Error.CONCURRENT_TRANSACTIONS)
         wanted = list(partitions)
         if known.state is State.ONGOING and all(key in known.partitions for key in wanted):
             return

@@ -27,9 +27,14 @@ from odradek.wire.records import build_batch, read_records
 from tests.requests.consumer_groups import beat
 from tests.requests.fetch import asked, fetch_request, only
 from tests.requests.groups import join_request, joined, sync_request
-from tests.requests.offsets import look_up
+from tests.requests.offsets import epoch_end_request, list_offsets_request, look_up
 from tests.requests.produce import batch, produce, produce_all, produce_request
-from tests.requests.transactions import add_request, init_request
+from tests.requests.transactions import (
+    add_offsets_request,
+    add_request,
+    init_request,
+    txn_commit_request,
+)
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.releases import RELEASES
@@ -147,7 +152,7 @@ def test_two_batches_of_an_old_producer(release: str, code: int, end: int) -> No
         assert look_up(app, -1, version=1).offset == end
 
 
-@pytest.mark.parametrize(("release", "codes"), [("2.4", [42, 42]), ("2.0", [42])])
+@pytest.mark.parametrize(("release", "codes"), [("2.7", [42, 42]), ("2.4", [42])])
 def test_a_partition_that_list_offsets_names_twice(release: str, codes: list[int]) -> None:
     with broker(release) as app:
         topic = ListOffsetsRequest.Topic
@@ -307,10 +312,13 @@ def test_configs_of_a_group(release: str, is_there: bool, value: str) -> None:
         assert found["consumer.heartbeat.interval.ms"] == value
 
 
-@pytest.mark.parametrize(("release", "code"), [("2.8", Error.INVALID_RECORD), ("2.7", -1)])
-def test_a_record_that_is_longer_than_its_batch(release: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("release", "values", "code"),
+    [("2.8", b"ab", 87), ("2.7", b"ab", -1), ("2.7", b"a", 87)],
+)
+def test_a_record_that_is_longer_than_its_batch(release: str, values: bytes, code: int) -> None:
     with broker(release) as app:
-        data = batch(b"a")
+        data = batch(*(bytes([each]) for each in values))
         data[61] = 0x70  # its length, as a zigzag varint: 56
         seal(data, 0, len(data))
         assert produce(app, data, version=8).error_code == code
@@ -337,3 +345,68 @@ def test_a_message_without_a_time(release: str, code: int) -> None:
     with broker(release, log_message_timestamp_difference_max_ms="1000") as app:
         message = build_set([Message(0, -1, b"k", b"v")], 0)
         assert produce(app, message, version=1).error_code == code
+
+
+@pytest.mark.parametrize(("release", "closes"), [("2.7", False), ("2.4", True)])
+def test_an_unknown_isolation_level(release: str, closes: bool) -> None:
+    for request in (list_offsets_request(-1), fetch_request(asked())):
+        with broker(release) as app:
+            request.isolation_level = 7
+            app.send(request, 4)
+            assert app.is_closed == closes
+
+
+@pytest.mark.parametrize(("release", "count"), [("2.7", 26), ("2.4", 0)])
+def test_configs_of_no_names(release: str, count: int) -> None:
+    with broker(release) as app:
+        resource = DescribeConfigsRequest.Resource(
+            resource_type=2, resource_name="t", configuration_keys=[]
+        )
+        answer = app.ask(DescribeConfigsRequest(resources=[resource]), 1)
+        assert len(answer.results[0].configs) == count
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.4", 3), ("2.0", 9)])
+@pytest.mark.parametrize("version", [0, 1])
+def test_the_offsets_of_what_is_not_there(release: str, code: int, version: int) -> None:
+    with broker(release) as app:
+        request = list_offsets_request(-1, partition=1)
+        request.replica_id = -2
+        assert app.ask(request, version).topics[0].partitions[0].error_code == code
+
+
+@pytest.mark.parametrize(("release", "end"), [("2.0", 0), ("1.1", -1)])
+def test_the_end_of_an_epoch_without_records(release: str, end: int) -> None:
+    with broker(release) as app:
+        request = epoch_end_request(("t", 0, -1, 0))
+        assert app.ask(request, 0).topics[0].partitions[0].end_offset == end
+        produce(app, batch(b"a"), version=5)
+        assert app.ask(request, 0).topics[0].partitions[0].end_offset == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "member", "generation", "code"),
+    [
+        ("3.3", "m", -1, 0),
+        ("2.8", "m", -1, Error.UNKNOWN_MEMBER_ID),
+        ("2.8", "", 0, 0),
+        ("2.8", "", 1, Error.ILLEGAL_GENERATION),
+    ],
+)
+@pytest.mark.parametrize("is_there", [False, True])
+def test_who_commits_offsets_in_a_transaction(
+    release: str, member: str, generation: int, code: int, is_there: bool
+) -> None:
+    with broker(release) as app:
+        begun = app.ask(init_request(), 4)
+        who = Producer(begun.producer_id, begun.producer_epoch)
+        app.ask(add_offsets_request(who), 0)
+        if is_there:
+            assert offsets_in(app, who) == 0
+        assert offsets_in(app, who, member, generation) == code
+
+
+def offsets_in(app: Client, who: Producer, member: str = "", generation: int = -1) -> int:
+    request = txn_commit_request(who, ("t", 0, 1), member_id=member, generation_id=generation)
+    code: int = app.ask(request, 3).topics[0].partitions[0].error_code
+    return code

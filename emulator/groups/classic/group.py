@@ -326,6 +326,9 @@ class ClassicGroup:
         UNKNOWN_MEMBER_ID, FENCED_INSTANCE_ID, ILLEGAL_GENERATION, REBALANCE_IN_PROGRESS."""
         member_id, instance_id = request.member_id, request.instance_id
         generation = request.generation
+        if transactional and not self.settings.checks_transactions_like_commits:
+            self._check_old_transaction(request)
+            return
         if generation < 0 and self.state is EMPTY:
             return  # a consumer that assigns its own partitions, or an administrator
         is_waiting = self.state is COMPLETING_REBALANCE and not transactional
@@ -339,6 +342,16 @@ class ClassicGroup:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
         if is_waiting:
             raise Refused(Error.REBALANCE_IN_PROGRESS)
+
+    def _check_old_transaction(self, request: CommitRequest) -> None:
+        """What a broker up to 2.8 looks at, also where the group is empty: what is given."""
+        holder = self.roster.instance(request.instance_id) if request.instance_id else None
+        if holder not in (None, request.member_id):
+            raise Refused(Error.FENCED_INSTANCE_ID)
+        if request.member_id and self.roster.get(request.member_id) is None:
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        if request.generation >= 0 and request.generation != self.generation:
+            raise Refused(Error.ILLEGAL_GENERATION)
 
     def committed(self, member_id: str, now: int) -> None:
         """A commit of a member restarts its session."""

@@ -66,9 +66,17 @@ class OffsetCalls:
         group = shard.groups.get(group_id)
         if group is not None:
             group.check_commit(request, transactional=True)
-        elif request.generation >= 0:
-            raise Refused(Error.ILLEGAL_GENERATION)
+        else:
+            self._check_missing(request)
         return self._commit(shard, group_id, request, producer)
+
+    def _check_missing(self, request: CommitRequest) -> None:
+        """In a transaction, where there is no group. Raises Refused."""
+        is_old = not self._runtime.settings.checks_transactions_like_commits
+        if is_old and request.member_id:
+            raise Refused(Error.UNKNOWN_MEMBER_ID)
+        if request.generation >= (1 if is_old else 0):  # an old broker has made one by now
+            raise Refused(Error.ILLEGAL_GENERATION)
 
     def _commit(
         self, shard: Shard, group_id: str, request: CommitRequest, producer: Producer | None
