@@ -1,4 +1,5 @@
-"""The own state of each broker of a cluster: configs, fetch sessions, a block of producer ids.
+"""The own state of each broker of a cluster (configs, fetch sessions, a block of producer ids), and
+what all brokers share.
 
 Everything else is shared: data is stored once, and there is one metadata log. Which partitions and
 coordinators a broker has follows from the leaders of partitions.
@@ -7,6 +8,7 @@ coordinators a broker has follows from the leaders of partitions.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -14,7 +16,13 @@ from .config.configs import BrokerConfig, TopicConfig
 from .partitions.fetch_sessions import SessionCache
 
 if TYPE_CHECKING:
+    from .environment import Environment
+    from .maintenance.log_manager import LogManager
+    from .metadata.features import Features
+    from .metadata.log import MetadataLog
+    from .metadata.topics import Catalogue
     from .partitions.partition import Topic
+    from .replication.replication import Replication
 
 
 class Broker:
@@ -45,3 +53,19 @@ class Broker:
             self._producer_ids = self._new_block()
         first, self._producer_ids = self._producer_ids[0], self._producer_ids[1:]
         return first
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterState:
+    """What coordinators stand on: metadata, topics, brokers and disks. They take this and what else
+    they use, and not the `Cluster` that holds the parts together."""
+
+    environment: Environment
+    metadata: MetadataLog
+    features: Features
+    topics: Catalogue
+    brokers: dict[int, Broker]
+    replication: Replication
+    log_manager: LogManager
+    once_decided: Callable[[Callable[[], None]], None]
+    """Completes a transaction whose end is decided: right after the answer, or later."""

@@ -23,8 +23,7 @@ from .base.clock import Clock
 from .base.journal import Journal
 from .base.logger import log
 from .base.node import alive
-from .broker import Broker
-from .cluster_state import ClusterState
+from .broker import Broker, ClusterState
 from .config.configs import BrokerConfig, ConfigError
 from .config.loggers import Loggers
 from .config.telemetry import TelemetryClients

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
-from ...wire import Buffer, Request, Response
+from ...wire import Buffer, Error, Refused, Request, Response
 from ...wire.codec.messages import write_in_slices, write_parts
 from ...wire.frames import Part
 from ...wire.headers import answer_frame
@@ -236,3 +236,22 @@ class Call:
         else:
             body = write_parts(response, self.version)
         return answer_frame(self.correlation_id, self.api_key, self.version, body)
+
+
+_OF_COORDINATORS = {
+    Error.UNKNOWN_TOPIC_OR_PARTITION: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_ENOUGH_REPLICAS: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_ENOUGH_REPLICAS_AFTER_APPEND: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.REQUEST_TIMED_OUT: Error.COORDINATOR_NOT_AVAILABLE,
+    Error.NOT_LEADER_OR_FOLLOWER: Error.NOT_COORDINATOR,
+    Error.KAFKA_STORAGE_ERROR: Error.NOT_COORDINATOR,
+    Error.MESSAGE_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
+    Error.RECORD_LIST_TOO_LARGE: Error.UNKNOWN_SERVER_ERROR,
+    Error.INVALID_FETCH_SIZE: Error.UNKNOWN_SERVER_ERROR,
+}
+
+
+def as_coordinator(refused: Refused) -> Refused:
+    """What clients are answered where a coordinator, of groups or of transactions, could not write
+    a record; errors that have no other code are passed on."""
+    return Refused(_OF_COORDINATORS.get(refused.error, refused.error), refused.message)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from ...wire import Error, Refused
 from ..base.java_order import hash_map_order
 from .definition import ConfigError
-from .group_table import client_metrics_definitions
+from .group import client_metrics_definitions
 
 CLIENT_METRICS_RESOURCE = 16
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 
 from .broker_table import broker_definitions
-from .group_table import client_metrics_definitions, group_definitions
+from .group import client_metrics_definitions, group_definitions
 from .topic_table import topic_definitions
 
 

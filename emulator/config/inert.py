@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from .broker_table import broker_definitions
 from .definition import Definition
-from .group_table import group_definitions
+from .group import group_definitions
 from .topic_table import topic_definitions
 
 REASONS = {

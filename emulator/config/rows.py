@@ -18,8 +18,7 @@ from itertools import dropwhile
 from .broker_table import BROKER_SYNONYMS, UNLISTED
 from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from .definition import Definition, Kind, Row, Source, Synonym, show
-from .group import GroupConfig
-from .group_table import client_metrics_definitions, group_definitions
+from .group import GroupConfig, client_metrics_definitions, group_definitions
 from .listener_configs import config_of
 
 Layers = list[tuple[Source, Mapping[str, str]]]

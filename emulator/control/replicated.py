@@ -26,9 +26,8 @@ from ...wire.api import api_keys
 from ...wire.api.delete_groups import DeleteGroupsRequest
 from ...wire.api.init_producer_id import InitProducerIdRequest
 from ...wire.api.offset_fetch import OffsetFetchRequest
-from ..base.call import PARKED, Call
+from ..base.call import PARKED, Call, as_coordinator
 from ..base.chain import Outcome, Step
-from ..base.coordinator_errors import as_coordinator
 from ..base.java_order import partition_for
 from ..config.internal_topics import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..division.refusing import refused, whole

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..share.coordinators import ShareCoordinators
     from .coordinators import Groups
 

@@ -44,7 +44,7 @@ from .settings import ConfigsOf, GroupSettings
 from .topics_view import NoTopics, TopicsView
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..partitions.partition import Topic
     from ..share.coordinators import ShareCoordinators
     from .consumer.calls import ConsumerCalls

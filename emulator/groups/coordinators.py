@@ -20,7 +20,7 @@ from ..config.group import group_config
 from ..config.internal_topics import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..config.configs import BrokerConfig
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage

@@ -4,7 +4,7 @@ Rules:
 - A group's shard is found by the group's id. A shard that is not here is NOT_COORDINATOR, one whose
   log is still being read COORDINATOR_LOAD_IN_PROGRESS.
 - Records are written before they are applied, and before answers that depend on them are sent. A
-  refused write changes nothing; base/coordinator_errors.py says what clients are answered.
+  refused write changes nothing; base/call.py says what clients are answered.
 - There is one timer, for the earliest deadline of any group. Postponing a deadline leaves the timer
   as it is: it fires, finds nothing due, and is set again. So a heartbeat sets no timer.
 - The parts register: the offsets and each type of group with the records they keep (`register`),
@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from ...wire.errors import Error, Refused
 from ...wire.records import Record as LoggedRecord
-from ..base.coordinator_errors import as_coordinator
+from ..base.call import as_coordinator
 from ..base.java_order import partition_for
 from ..base.journal import Journal
 from ..base.timers import Check, Deadlines, RepeatedCheck, Timer, Timers

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ...storage import Log
 from ...wire import Error, Refused, Response
-from ..base.call import PARKED, Call, Sentinel
-from ..base.coordinator_errors import as_coordinator
+from ..base.call import PARKED, Call, Sentinel, as_coordinator
 from ..config.internal_topics import CONSUMER_OFFSETS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from .coordinators import ShareCoordinators
     from .share_partition_manager import SharePartitionManagers
 

@@ -36,7 +36,7 @@ from ...storage import Log
 from ...wire import Error, Refused, WireError
 from ...wire.batch import read_header
 from ...wire.records import build_batch, read_records
-from ..base.coordinator_errors import as_coordinator
+from ..base.call import as_coordinator
 from ..base.java_order import partition_for
 from ..base.logger import log
 from ..config.internal_topics import SHARE_GROUP_STATE
@@ -55,7 +55,7 @@ from .state import (
 )
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition

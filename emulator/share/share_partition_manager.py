@@ -31,7 +31,7 @@ from .share_partition import RangeEvent, SharePartition, ShareSettings, as_leade
 from .state import Change, SharePartitionKey
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
     from ..partitions.partition import Partition

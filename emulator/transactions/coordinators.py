@@ -27,7 +27,7 @@ from .store import Environment, decoded
 from .transaction import TV2, Key, Producer, Transaction
 
 if TYPE_CHECKING:
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..config.configs import BrokerConfig
     from ..groups.coordinators import Groups
     from ..metadata.delta import MetadataDelta

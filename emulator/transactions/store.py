@@ -19,7 +19,7 @@ from ...wire.batch import read_header
 from ...wire.records import NewRecord, Record, build_batch
 from ...wire.stored.keyed import keyed, read_key, read_value
 from ...wire.stored.transactions import TransactionLogKey, TransactionLogValue
-from ..base.coordinator_errors import as_coordinator
+from ..base.call import as_coordinator
 from ..base.java_order import partition_for
 from ..config.internal_topics import TRANSACTION_STATE
 from ..partitions.partition import NO_LEADER
@@ -28,7 +28,7 @@ from .transaction import OVERDUE, Key, State, Transaction, state_of
 
 if TYPE_CHECKING:
     from ..base.journal import Journal
-    from ..cluster_state import ClusterState
+    from ..broker import ClusterState
     from ..groups.coordinators import Groups
     from ..metadata.topics import Catalogue
     from ..partitions.partition import Partition

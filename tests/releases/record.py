@@ -16,8 +16,7 @@ from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3, release_named
 from odradek.emulator.config.broker_table import UNLISTED
 from odradek.emulator.config.configs import BrokerConfig
-from odradek.emulator.config.group import GROUP_RESOURCE
-from odradek.emulator.config.group_table import group_definitions
+from odradek.emulator.config.group import GROUP_RESOURCE, group_definitions
 from odradek.emulator.config.release_tables import config_tables
 from odradek.emulator.releases.tables import NAMES, NEWEST, numbers
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse

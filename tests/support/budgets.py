@@ -14,10 +14,10 @@ MODULES = {
 
 # Lines of Python.
 LINES = {
-    "wire": 10_150,
+    "wire": 10_230,
     "storage": 10_290,
-    "emulator": 57_650,
+    "emulator": 58_900,
     "fixtures": 26_720,
     "compat": 47_300,
-    "tests": 169_000,
+    "tests": 173_000,
 }

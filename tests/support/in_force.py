@@ -6,8 +6,12 @@ from typing import Any
 
 from odradek.emulator.base.node import alive
 from odradek.emulator.cluster import Cluster
-from odradek.emulator.config.group import GROUP_RESOURCE, GroupConfig, group_config
-from odradek.emulator.config.group_table import group_definitions
+from odradek.emulator.config.group import (
+    GROUP_RESOURCE,
+    GroupConfig,
+    group_config,
+    group_definitions,
+)
 from odradek.emulator.partitions.partition import Partition, Topic
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest

@@ -37,7 +37,7 @@ ROOMS = {
         replication
         security
         maintenance
-        cluster_state broker
+        broker
         share
         groups
         transactions

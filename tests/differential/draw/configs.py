@@ -11,7 +11,7 @@ from random import Random
 
 from odradek.emulator.config.broker_table import broker_definitions
 from odradek.emulator.config.definition import Definition
-from odradek.emulator.config.group_table import client_metrics_definitions, group_definitions
+from odradek.emulator.config.group import client_metrics_definitions, group_definitions
 from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest

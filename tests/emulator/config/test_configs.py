@@ -19,7 +19,7 @@ from odradek.emulator.config.broker_table import (
 from odradek.emulator.config.client_metrics import check_client_metrics
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from odradek.emulator.config.definition import ConfigError, Kind, seconds_before, show
-from odradek.emulator.config.group_table import group_definitions
+from odradek.emulator.config.group import group_definitions
 from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire import Refused
 

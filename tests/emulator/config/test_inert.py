@@ -13,7 +13,7 @@ from pathlib import Path
 
 import odradek.emulator
 from odradek.emulator.config.broker_table import broker_definitions
-from odradek.emulator.config.group_table import group_definitions
+from odradek.emulator.config.group import group_definitions
 from odradek.emulator.config.inert import (
     inert_broker_configs,
     inert_group_configs,
@@ -33,10 +33,9 @@ TABLES = {
     "metadata/config_changes.py",
     "config/rows.py",
     "config/topic_table.py",
-    "config/group_table.py",
+    "config/group.py",
     "cli/serving/properties.py",
     "handlers/describe_configs.py",
-    "config/group.py",
     "config/inert.py",
     "client_security/settings.py",  # of clients
 }
