@@ -15,7 +15,7 @@ import threading
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import Future
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..emulator.base.addresses import bracketed
 from ..emulator.base.real_time import monotonic
@@ -32,6 +32,15 @@ App = Callable[[MutableMapping[str, Any], Receive, Send], Awaitable[None]]
 _START_TIMEOUT_S = 30
 
 
+Refusal: TypeAlias = Callable[[int], tuple[str, bytes]]
+"""From the most bytes that a body may have to the content type and the body of an answer."""
+
+
+def _too_large(body_bytes_max: int) -> tuple[str, bytes]:
+    text = f'{{"error_code":413,"message":"the body is larger than {body_bytes_max} bytes"}}'
+    return "application/json", text.encode()
+
+
 class HttpServer:
     """Serves `app` at host:port from `start` to `stop`, once. Port 0 takes a free one."""
 
@@ -45,9 +54,11 @@ class HttpServer:
         connections_max: int = 200,
         body_bytes_max: int = 16 << 20,
         idle_seconds: int = 60,
+        too_large: Refusal = _too_large,
     ) -> None:
-        """`extra` of Odradek brings uvicorn, says the error where it is missing."""
-        self._app = limited(app, body_bytes_max)
+        """`extra` of Odradek brings uvicorn, says the error where it is missing. `too_large` makes
+        the answer to a body over the limit: its content type, and its body."""
+        self._app = limited(app, body_bytes_max, too_large)
         self._address = (host, port)
         self._extra = extra
         self._limits = {"limit_concurrency": connections_max, "timeout_keep_alive": idle_seconds}
@@ -124,7 +135,7 @@ class HttpServer:
             listening.close()
 
 
-def limited(app: App, body_bytes_max: int) -> App:
+def limited(app: App, body_bytes_max: int, too_large: Refusal) -> App:
     """The app, which reads no more of a body than this: a request with more is answered 413."""
 
     async def serve(scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
@@ -152,7 +163,7 @@ def limited(app: App, body_bytes_max: int) -> App:
             await app(scope, receive_within, send_noted)
         except _TooLarge:
             if not answered:
-                await _refuse(send, body_bytes_max)
+                await _refuse(send, *too_large(body_bytes_max))
 
     return serve
 
@@ -166,11 +177,10 @@ def _announced(scope: MutableMapping[str, Any]) -> int:
     return int(length) if length.isdigit() else 0
 
 
-async def _refuse(send: Send, body_bytes_max: int) -> None:
-    text = f'{{"error_code":413,"message":"the body is larger than {body_bytes_max} bytes"}}'
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+async def _refuse(send: Send, content_type: str, body: bytes) -> None:
+    headers = [(b"content-type", content_type.encode()), (b"connection", b"close")]
     await send({"type": "http.response.start", "status": 413, "headers": headers})
-    await send({"type": "http.response.body", "body": text.encode()})
+    await send({"type": "http.response.body", "body": body})
 
 
 def _new_loop() -> asyncio.AbstractEventLoop:

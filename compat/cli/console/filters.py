@@ -45,14 +45,22 @@ class Condition(NamedTuple):
         return any(self.fits(each) for each in _reached(value, self.path))
 
 
-def condition(text: str) -> Condition:
+def _finder(text: str) -> Callable[[str], object]:
+    """What looks for a regular expression of Python's."""
+    return pattern(text).search
+
+
+def condition(text: str, finder: Callable[[str], Callable[[str], object]] = _finder) -> Condition:
+    """A condition as a user writes it. `finder` makes of a regular expression what looks for it,
+    and answers something true where it is found. Raises ArgumentTypeError, and what `finder` does.
+    """
     found = _CONDITION.fullmatch(text.strip())
     if found is None or (found["how"] is None and found["with"]):
         raise argparse.ArgumentTypeError(f"{text!r} is not like .city=Oslo")
     how, given = _SAME.get(found["how"], found["how"]), found["with"].strip()
     if len(given) > 1 and given[0] == given[-1] == "'":
         given = given[1:-1]
-    return Condition(_path(found["path"].strip()), _fits(how, given))
+    return Condition(_path(found["path"].strip()), _fits(how, given, finder))
 
 
 def _path(text: str) -> tuple[Step, ...]:
@@ -69,12 +77,14 @@ def _path(text: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _fits(how: str | None, text: str) -> Callable[[Any], bool]:
+def _fits(
+    how: str | None, text: str, finder: Callable[[str], Callable[[str], object]]
+) -> Callable[[Any], bool]:
     if how is None:
         return lambda _: True
     if how == "~":
-        regex = pattern(text)
-        return lambda value: regex.search(_text(value)) is not None
+        find = finder(text)
+        return lambda value: bool(find(_text(value)))
     try:
         wanted = json.loads(text)
     except ValueError:
