@@ -208,7 +208,7 @@ ROOMS = {
     """,
     "fixtures/control": """
         kit
-        operation problems
+        operation patterns problems
         shapes
         verbs
         security
