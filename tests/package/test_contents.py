@@ -37,8 +37,8 @@ def test_the_wheel_has_the_packages_and_no_more(plain: Path) -> None:
     wanted = wanted - root | {f"odradek/{Path(each).name}" for each in root}
     assert {name for name in code if name.endswith(".py")} == wanted
     # Those have sources and files of their languages.
-    applications = {name for name in code if re.match(r"odradek/compat/applications/\w", name)}
-    others = {name for name in code - applications if not name.endswith(".py")}
+    foreign = {name for name in code if re.match(r"odradek/compat/(applications|clients)/\w", name)}
+    others = {name for name in code - foreign if not name.endswith(".py")}
     assert {Path(name).suffix or Path(name).name for name in others} == {
         *(".typed", ".java"),
         ".tsv",  # the tables of releases

@@ -231,7 +231,7 @@ def test_with_standard_output_closed_it_says_so_and_leaves_nothing(tmp_path: Pat
 
 def test_the_version() -> None:
     done = subprocess.run([*SERVE[:-1], "--version"], capture_output=True, text=True)
-    assert re.fullmatch(r"odradek \d+\.\d+\.\d+\n", done.stdout)
+    assert re.fullmatch(r"odradek \d+\.\d+\.\d+(rc\d+)?\n", done.stdout)
 
 
 def test_ctrl_c_while_it_is_being_loaded_is_no_crash(monkeypatch: pytest.MonkeyPatch) -> None:
