@@ -12,13 +12,13 @@ A reader of committed data sees committed records below the last stable offset.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...wire import Error
 from ...wire.api.fetch import FetchRequest, FetchResponse
-from ...wire.api.list_offsets import ListOffsetsRequest
+from ...wire.api.list_offsets import ListOffsetsRequest, ListOffsetsResponse
 from ...wire.api.metadata import MetadataRequest, MetadataResponse
 from ...wire.batch import LOG_APPEND_TIME, BatchHeader
 from ...wire.legacy.as_batches import logged_batches, read_logged
@@ -111,6 +111,18 @@ def offsets_of(
     """ListOffsets: the first offset at or after a time (ms), EARLIEST or LATEST, by topic and
     partition; -1 where there is none. With `committed_only` the latest is the last stable offset.
     Raises Refused."""
+    level = _COMMITTED if committed_only else _UNCOMMITTED
+    found = {}
+    for (topic, index), each in listed_offsets(source, places, timestamp, level):
+        check(each.error_code, f"the offsets of {topic}-{index}")
+        found[topic, index] = each.offset
+    return found
+
+
+def listed_offsets(
+    source: Source, places: Iterable[tuple[str, int]], timestamp: int, isolation: int
+) -> Iterator[tuple[tuple[str, int], ListOffsetsResponse.Topic.Partition]]:
+    """What one ListOffsets request is answered for each partition, errors too."""
     entry = ListOffsetsRequest.Topic.Partition
     by_topic: dict[str, list[Any]] = {}
     for topic, index in places:
@@ -120,15 +132,11 @@ def offsets_of(
         ListOffsetsRequest.Topic(name=topic, partitions=asked) for topic, asked in by_topic.items()
     ]
     if not topics:
-        return {}
-    level = _COMMITTED if committed_only else _UNCOMMITTED
-    request = ListOffsetsRequest(replica_id=_NO_REPLICA, isolation_level=level, topics=topics)
-    found = {}
+        return
+    request = ListOffsetsRequest(replica_id=_NO_REPLICA, isolation_level=isolation, topics=topics)
     for answered in source.ask(request, _LIST_OFFSETS).topics:
         for each in answered.partitions:
-            check(each.error_code, f"the offsets of {answered.name}-{each.partition_index}")
-            found[answered.name, each.partition_index] = each.offset
-    return found
+            yield (answered.name, each.partition_index), each
 
 
 def read(
