@@ -115,6 +115,9 @@ class Release:
     names_missing_replicas: bool = True
     """Whoever reads as a debugger what is not there has UNKNOWN_TOPIC_OR_PARTITION; else
     REPLICA_NOT_AVAILABLE."""
+    refuses_strange_replicas: bool = True
+    """Fetch of a broker that is none of a partition's replicas is refused; else it reads nothing,
+    without an error."""
     lists_missing_replicas: bool = True
     """The same of whoever asks for its offsets."""
     refuses_unknown_levels: bool = True
@@ -200,6 +203,9 @@ class Release:
     tells_commits_of_missing_groups: bool = True
     """OffsetCommit v9 with a generation is GROUP_ID_NOT_FOUND where the group is missing; else
     ILLEGAL_GENERATION, as before v9."""
+    tells_generations_of_missing_groups: bool = True
+    """TxnOffsetCommit with a generation is ILLEGAL_GENERATION where the group is missing; else
+    UNKNOWN_MEMBER_ID, or, up to 2.8, as of a group without members."""
     has_share_coordinator: bool = True
     """FindCoordinator checks the keys of share groups; else their coordinator is not available."""
     has_streams_groups: bool = True
@@ -250,6 +256,12 @@ class Release:
     answers_each_entry: bool = True
     """DescribeConfigs and ListOffsets answer each entry of a request (of the latter those of topics
     with partitions), and a list of no names means all configs; else each name once, and none."""
+    bounds_quotas: bool = True
+    """Quotas are greater than 0 and no larger than their type; else those that are whole numbers
+    have to be whole."""
+    counts_completed_from_start: bool = True
+    """Where a share group begins, it has completed 0 deliveries; else their number is not known
+    before the first is written."""
     hides_mechanisms: bool = True
     """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
     looks_for_topics_first: bool = True

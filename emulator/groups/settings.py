@@ -61,6 +61,7 @@ class GroupSettings:
     hashes_subscriptions: bool = True
     leaves_extra_partitions: bool = True
     tells_commits_of_missing_groups: bool = True
+    tells_generations_of_missing_groups: bool = True
     metadata_max_chars: int = _of("offset.metadata.max.bytes", 4096)  # Kafka counts characters
     retention_ms: int = _of("offsets.retention.minutes", 7 * 24 * 60 * 60_000, 60_000)
     retention_check_interval_ms: int = _of("offsets.retention.check.interval.ms", 600_000)

@@ -84,7 +84,8 @@ def _planned(
     try:
         if len(values) < len(entry.ops):
             raise duplicate(names)
-        records = quota_records(cluster.metadata.image, names, values)
+        are_bounded = cluster.release.bounds_quotas
+        records = quota_records(cluster.metadata.image, names, values, are_bounded=are_bounded)
     except Refused as refused:
         answer.error_code, answer.error_message = refused.error, refused.message
     if len(entries) > 1:

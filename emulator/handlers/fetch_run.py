@@ -113,10 +113,10 @@ class FetchRun:
         # Consumers may read from a follower since they say where they are (KIP-392).
         asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
         self.leader_only = self.is_follower or asks_leader
-        # A replica that moves between log directories reads what there is.
         self._refusals = 0  # that were logged
         self.isolation = request.isolation_level
-        if replica == _FUTURE and self.isolation in ISOLATION_LEVELS:
+        # A replica reads what there is.
+        if (replica == _FUTURE or self.is_follower) and self.isolation in ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
         self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
         self.has_bad_isolation = self.isolation not in ISOLATION_LEVELS
@@ -209,7 +209,7 @@ class FetchRun:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         epoch = max(asked.current_leader_epoch, NO_EPOCH)
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
-        if self.is_follower:
+        if self.is_follower and self.cluster.release.refuses_strange_replicas:
             raise Refused(_to_a_stranger(asked))
         log = partition.log
         if partition.apart is None:
@@ -238,7 +238,7 @@ class FetchRun:
             raise Refused(Error.UNKNOWN_SERVER_ERROR)
         upto = stable if isolation == READ_COMMITTED else high_watermark
         whole = whole_first and asked.fetch_offset < upto and self.gives_whole
-        if limit > 0 or whole:
+        if (limit > 0 or whole) and not self.is_follower:
             records = partition.read(
                 *(asked.fetch_offset, limit, upto, whole),
                 keeps_cut=not self.gives_whole,

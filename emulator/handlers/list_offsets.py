@@ -220,7 +220,7 @@ def _is_beyond(partition: Partition, timestamp: int, offset: int) -> bool:
 def _before_all(cluster: Cluster) -> int:
     """The least timestamp that means something else than a time, in releases that refuse none."""
     _, last = cluster.release.advertised[ListOffsetsRequest.api_key]
-    return MAX_TIMESTAMP if last >= _SINCE[MAX_TIMESTAMP] else EARLIEST
+    return min(timestamp for timestamp, since in _SINCE.items() if since <= last)
 
 
 def _check_known(timestamp: int, version: int) -> None:

@@ -64,21 +64,15 @@ def txn_offset_commit(
             )
         if stored:
             accepted.append(Answered(name=asked.name, partitions=stored))
-    if commits and not cluster.release.verifies_transactional_offsets and _has_no_epoch(request):
-        return _failed(request)
     errors = _store(cluster, call, request, commits) if commits else []
+    if Error.UNKNOWN_SERVER_ERROR in errors and not cluster.release.verifies_transactional_offsets:
+        return _failed(request)
     response = TxnOffsetCommitResponse(topics=merged(refused, accepted, _name))
     return once_commit_flushed(cluster, call, response, request.group_id, places, errors)
 
 
-def _has_no_epoch(request: TxnOffsetCommitRequest) -> bool:
-    """Whether a producer has an id and no epoch, and nothing is wrong with the member that it
-    names: then an old broker fails when it writes the offsets, and refuses all of the request."""
-    is_member = bool(request.member_id) or request.generation_id > 0
-    return request.producer_epoch < 0 <= request.producer_id and not is_member
-
-
 def _failed(request: TxnOffsetCommitRequest) -> TxnOffsetCommitResponse:
+    """An old broker that fails to write the offsets refuses all of a request."""
     error = Error.UNKNOWN_SERVER_ERROR
     return TxnOffsetCommitResponse(
         topics=[

@@ -9,7 +9,6 @@ Source: Kafka's AdminManager and KafkaController of 2.7 and 2.8.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -22,12 +21,12 @@ from ..security.quotas import (
     EXACT,
     IP,
     IP_KEYS,
-    NEARLY,
     SPECIFIED,
     USER,
     USER_KEYS,
     Component,
     check_entity,
+    check_nearly_whole,
     records_of,
 )
 from ..security.scram import (
@@ -124,11 +123,7 @@ def _judged(key: str, value: float, keys: Mapping[str, tuple[str, int] | None]) 
     if whole is None:
         return value
     kind, largest = whole
-    near = 0 if math.isnan(value) else int(max(-largest - 1, min(value + NEARLY, largest)))
-    if abs(float(near) - value) > NEARLY:
-        name = kind.capitalize() if kind == "LONG" else kind
-        raise Refused(Error.INVALID_REQUEST, f"Configuration {key} must be a {name} value")
-    return float(near)
+    return check_nearly_whole(key, value, kind.capitalize() if kind == "LONG" else kind, largest)
 
 
 def check_filter(

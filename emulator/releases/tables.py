@@ -28,6 +28,7 @@ CHANGED = """
 4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
+4.3  counts_completed_from_start
 4.2  lets_members_rejoin
 4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
 4.1  fences_by_one_epoch looks_at_level_first
@@ -39,12 +40,14 @@ CHANGED = """
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
 4.0  names_both_levels_of_a_downgrade explains_unknown_lists
+4.0  tells_generations_of_missing_groups
 3.9  walks_produced_batches lists_only_asked_directories verifies_transactional_offsets
 3.9  refuses_unknown_timestamps caps_min_insync_replicas
-3.6  takes_broker_times
+3.6  takes_broker_times bounds_quotas
 3.3  has_kraft refuses_unknown_coordinators creates_topics_unknown
 3.3  refuses_unknown_instances moves_partitions_with_records checks_transactions_like_commits
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
+3.3  refuses_strange_replicas
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
 2.7  accepts_first_sequences describes_defaults_only_later
 2.7  names_null_configs knows_missing_topics

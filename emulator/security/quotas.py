@@ -12,6 +12,7 @@ Source: KIP-13, KIP-546, KIP-612; Kafka 4.3.1's answers.
 from __future__ import annotations
 
 import ipaddress
+import math
 import socket
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -83,14 +84,23 @@ def _check_ip(name: str | None) -> None:
 
 
 def quota_records(
-    image: MetadataImage, names: Mapping[str, str | None], values: Mapping[str, float | None]
+    image: MetadataImage,
+    names: Mapping[str, str | None],
+    values: Mapping[str, float | None],
+    *,
+    are_bounded: bool = True,
 ) -> list[MetadataRecord]:
-    """The record of a change; a value of None removes a key. Raises Refused(INVALID_REQUEST)."""
+    """The record of a change; a value of None removes a key. Without bounds values need only be
+    whole, where they are (release 3.3). Raises Refused(INVALID_REQUEST)."""
     check_entity(names)
     keys = IP_KEYS if IP in names else USER_KEYS
     for key in _in_small_map(values):
         if (value := values[key]) is not None:
-            _check_value(key, value, keys)
+            _check_key(key, keys)
+            if are_bounded:
+                _check_value(key, value, keys)
+            elif keys[key] is not None:
+                check_nearly_whole(key, value, "Long", _LONG_MAX)
     return records_of(image, names, values)
 
 
@@ -127,9 +137,20 @@ def _in_small_map(keys: Collection[str]) -> list[str]:
     return sorted(keys, key=bucket)
 
 
-def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | None]) -> None:
+def _check_key(key: str, keys: Collection[str]) -> None:
     if key not in keys:
         raise Refused(Error.INVALID_REQUEST, f"Invalid configuration key {key}")
+
+
+def check_nearly_whole(key: str, value: float, kind: str, largest: int) -> float:
+    """The number of a Java type next to a value. Raises Refused(INVALID_REQUEST)."""
+    near = 0 if math.isnan(value) else int(max(-largest - 1, min(value + NEARLY, largest)))
+    if abs(float(near) - value) > NEARLY:
+        raise Refused(Error.INVALID_REQUEST, f"Configuration {key} must be a {kind} value")
+    return float(near)
+
+
+def _check_value(key: str, value: float, keys: Mapping[str, tuple[str, int] | None]) -> None:
     if value <= 0:
         raise Refused(Error.INVALID_REQUEST, f"Quota {key} must be greater than 0")
     whole = keys[key]

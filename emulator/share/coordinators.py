@@ -126,8 +126,15 @@ class ShareCoordinatorShard:
     """The states of one partition of the topic. `count`: how many partitions a topic has, by its
     id; 0 if there is no such topic."""
 
-    def __init__(self, count: Callable[[bytes], int], updates_per_snapshot: int) -> None:
+    def __init__(
+        self,
+        count: Callable[[bytes], int],
+        updates_per_snapshot: int,
+        *,
+        counts_from_start: bool = True,
+    ) -> None:
         self.updates_per_snapshot = updates_per_snapshot
+        self._counts_from_start = counts_from_start
         self._count = count
         self._kept: dict[bytes, bytes | _Kept] = {}
         self._removed_at: int | None = None
@@ -160,7 +167,8 @@ class ShareCoordinatorShard:
         self._check_exists(key)
         before = self._find(key)
         epoch = 0 if before is None else before.state.snapshot_epoch + 1
-        complete = UNINITIALIZED if start_offset == NO_OFFSET else 0
+        is_counted = self._counts_from_start and start_offset != NO_OFFSET
+        complete = 0 if is_counted else UNINITIALIZED
         state = ShareGroupOffset(epoch, state_epoch, 0, start_offset, complete, (), now, now)
         return StateRecord(key, state)
 
@@ -376,7 +384,8 @@ class ShareCoordinators:
     def _load(self, partition: Partition) -> None:
         config = self._state.brokers[partition.leader].config
         most = config.get("share.coordinator.snapshot.update.records.per.snapshot")
-        shard = ShareCoordinatorShard(self._count, most)
+        counts = self._state.environment.release.counts_completed_from_start
+        shard = ShareCoordinatorShard(self._count, most, counts_from_start=counts)
         self._shards[partition.index] = partition.leader, shard
         stored = partition.log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):

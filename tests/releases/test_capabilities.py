@@ -10,6 +10,7 @@ from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.group import GROUP_RESOURCE
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
+from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
@@ -410,3 +411,64 @@ def offsets_in(app: Client, who: Producer, member: str = "", generation: int = -
     request = txn_commit_request(who, ("t", 0, 1), member_id=member, generation_id=generation)
     code: int = app.ask(request, 3).topics[0].partitions[0].error_code
     return code
+
+
+def test_a_generation_of_a_group_that_is_not_there() -> None:
+    for release, code in (("4.0", Error.ILLEGAL_GENERATION), ("3.9", Error.UNKNOWN_MEMBER_ID)):
+        with broker(release) as app:
+            for kind, key in enumerate(["g", "x"]):
+                app.ask(FindCoordinatorRequest(key_type=kind, coordinator_keys=[key]), 4)
+            begun = app.ask(init_request(), 4)
+            who = Producer(begun.producer_id, begun.producer_epoch)
+            app.ask(add_offsets_request(who), 0)
+            assert offsets_in(app, who, "", 1) == code
+
+
+@pytest.mark.parametrize("release", ["3.6", "3.3"])
+def test_the_earliest_local_offset(release: str) -> None:
+    with broker(release) as app:
+        produce(app, batch(b"a", time=NOW), version=9)
+        has_none = look_up(app, -4, version=5).timestamp == -1
+        assert has_none == (release == "3.6")
+
+
+@pytest.mark.parametrize(("release", "code", "end"), [("3.3", 75, -1), ("2.8", 0, 1)])
+def test_a_fetch_of_a_strange_replica(release: str, code: int, end: int) -> None:
+    with broker(release) as app:
+        produce(app, batch(b"a"), version=8)
+        request = fetch_request(asked(current_leader_epoch=0), replica_id=7, isolation_level=1)
+        answer = only(app.ask(request, 11))
+        assert (answer.error_code, answer.high_watermark, answer.records) == (code, end, b"")
+        assert answer.aborted_transactions is None
+
+
+@pytest.mark.parametrize(
+    ("group", "metadata", "code"),
+    [("g", "", Error.UNKNOWN_SERVER_ERROR), ("", "", 24), ("g", "x" * 5000, 12)],
+)
+def test_offsets_of_a_producer_without_an_epoch(group: str, metadata: str, code: int) -> None:
+    with broker("2.7") as app:
+        who = Producer(0, -1)
+        request = txn_commit_request(who, ("t", 0, 1), group=group, metadata=metadata)
+        assert app.ask(request, 2).topics[0].partitions[0].error_code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "value", "message"),
+    [
+        ("3.6", 0.0, "Quota consumer_byte_rate must be greater than 0"),
+        ("3.3", 0.0, None),
+        ("3.6", 1.5, "consumer_byte_rate cannot be a fractional value."),
+        ("3.3", 1.5, "Configuration consumer_byte_rate must be a Long value"),
+        ("3.3", 1e19, "Configuration consumer_byte_rate must be a Long value"),
+    ],
+)
+def test_the_value_of_a_quota(release: str, value: float, message: str | None) -> None:
+    with broker(release) as app:
+        entry = AlterClientQuotasRequest.Entry
+        change = entry(
+            entity=[entry.Entity(entity_type="user", entity_name="u")],
+            ops=[entry.Op(key="consumer_byte_rate", value=value, remove=False)],
+        )
+        answer = app.ask(AlterClientQuotasRequest(entries=[change], validate_only=False), 0)
+        assert answer.entries[0].error_message == message

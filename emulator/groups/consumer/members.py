@@ -308,7 +308,7 @@ def regex_tombstone(group_id: str, regex: str) -> MessageRecord:
 
 
 def partition_metadata_record(group_id: str, topics: Iterable[StoredTopic]) -> MessageRecord:
-    """4: the topics that a group reads; the racks of their partitions are left out."""
+    """4: the topics that a group reads; 4.0 too writes no racks of their partitions."""
     topic = stored.ConsumerGroupPartitionMetadataValue.Topic
     value = stored.ConsumerGroupPartitionMetadataValue(
         topics=[

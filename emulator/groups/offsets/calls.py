@@ -71,11 +71,16 @@ class OffsetCalls:
         return self._commit(shard, group_id, request, producer)
 
     def _check_missing(self, request: CommitRequest) -> None:
-        """In a transaction, where there is no group. Raises Refused."""
-        is_old = not self._runtime.settings.checks_transactions_like_commits
-        if is_old and request.member_id:
+        """In a transaction, where there is no group; an old broker makes one before it looks.
+        Raises Refused."""
+        settings = self._runtime.settings
+        if settings.checks_transactions_like_commits:
+            if request.generation >= 0:
+                is_known = settings.tells_generations_of_missing_groups
+                raise Refused(Error.ILLEGAL_GENERATION if is_known else Error.UNKNOWN_MEMBER_ID)
+        elif request.member_id:
             raise Refused(Error.UNKNOWN_MEMBER_ID)
-        if request.generation >= (1 if is_old else 0):  # an old broker has made one by now
+        elif request.generation > 0:
             raise Refused(Error.ILLEGAL_GENERATION)
 
     def _commit(
@@ -90,6 +95,8 @@ class OffsetCalls:
             )
         errors, records = commit_records(group_id, request, now, limit, keeps_ids=keeps_ids)
         if records:
+            if producer is not None and producer.epoch < 0 <= producer.producer_id:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)  # it cannot be written
             self._runtime.write_and_apply(shard, group_id, records, producer)
         elif group_id not in shard.groups:
             self.store.create_group(shard, group_id, now)

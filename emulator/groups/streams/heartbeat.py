@@ -31,7 +31,7 @@ from ....wire.errors import Error, Refused
 from ...base.call import Call
 from ...base.java_order import hash_map_order, int_order, timeline_order
 from ..classic.members import host_of
-from ..modern.group import Due
+from ..modern.group import FIRST_EPOCH, Due
 from ..modern.heartbeat import (
     GroupTimes,
     fenced,
@@ -309,7 +309,7 @@ class _Step:
         group, times = self.group, self.times
         if group.deadlines.get(FIRST_ASSIGNMENT) is not None:
             self._delayed("initial rebalance delay")
-            return group.target_epoch, NOTHING
+            return max(FIRST_EPOCH, group.target_epoch), NOTHING
         if group.target_epoch < epoch:
             if is_time(group, times, self.now):
                 targets, records = assigned(

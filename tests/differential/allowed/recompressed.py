@@ -16,8 +16,9 @@ from ..engine.compare import Difference
 
 _PACKED_BETTER = 16
 """Bytes by which two libraries differ at most in what is compressed here."""
-HEAP = 1 << 29
-"""Bytes of memory that the real broker has here."""
+HEAP = 340 << 20
+"""Bytes for which the real broker has room here: two thirds of its 512 MiB are for what is old, and
+what is large is old at once."""
 _UNKNOWN_SERVER_ERROR = -1
 _ENTRY_HEAD = 12
 """Bytes of an entry before its content: offset and size."""

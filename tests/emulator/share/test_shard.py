@@ -74,3 +74,11 @@ def test_nothing_is_needed_below_the_oldest_of_the_last_snapshots() -> None:
         states.replay(record, offset)
         found.append(states.redundant_below())
     assert found == [0, 0, 1, 1, 2, 4, 6, 7]
+
+
+@pytest.mark.parametrize(("counts", "offset", "complete"), [(True, 5, 0), (False, 5, -1)])
+def test_what_is_completed_at_the_start(counts: bool, offset: int, complete: int) -> None:
+    states = ShareCoordinatorShard(lambda _: 1, 500, counts_from_start=counts)
+    record = states.initialize(A, 0, offset, NOW)
+    assert isinstance(record.value, ShareGroupOffset)
+    assert record.value.complete_count == complete
