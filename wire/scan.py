@@ -124,6 +124,25 @@ def scan_python(payload: Buffer, count: int, base_timestamp: int) -> Scan:
     return Scan(fault, earliest, latest, null_keys, consecutive, index_of_max)
 
 
+def runs_out(payload: Buffer, count: int) -> bool:
+    """Whether the first damage of the records is one that says it is longer than what is left:
+    brokers up to 2.7 stumble over it, but after the last record they first see that something is
+    left."""
+    buf = bytes(payload)
+    pos = 0
+    try:
+        for index in range(count):
+            size, start = read_varint(buf, pos)
+            if size > len(buf) - start:
+                return index < count - 1 or start == len(buf)
+            *_, pos = _look(buf, start)
+            if pos != start + size:
+                return False
+    except WireError:
+        return False
+    return False
+
+
 def _look(buf: bytes, pos: int) -> tuple[int, int, bool, int]:
     """Timestamp delta, offset delta, has a key, end: of the record whose attributes are at `pos`.
 

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
-from .broker_table import broker_definitions
+from .broker_table import OF_THE_AUTHORIZER, broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
 from .topic_table import topic_definitions
 
@@ -151,7 +151,7 @@ def check_change(
 ) -> None:
     """Judge what a broker, or all of them, are to set at run time. `before` are all values of a
     broker, `made` returns those after the change. Raises ConfigError."""
-    known = [name for name in definitions if name in texts]
+    known = [name for name in definitions if name in texts and name not in OF_THE_AUTHORIZER]
     fixed = [name for name in known if definitions[name].mode not in ("cluster", "broker")]
     if fixed:
         raise _listed(fixed, "Cannot update these configs dynamically")

@@ -21,12 +21,13 @@ def broker_definitions() -> dict[str, Definition]:
     return parse_table(_TABLE)
 
 
+OF_THE_AUTHORIZER = ("super.users", "allow.everyone.if.no.acl.found")
+"""What the authorizer reads when it starts: of these, Kafka knows no more than of any other name."""
 UNLISTED = (
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
     "replica.alter.log.dirs.io.max.bytes.per.second",
-    "super.users",
-    "allow.everyone.if.no.acl.found",
+    *OF_THE_AUTHORIZER,
 )
 """Not among Kafka's own definitions, but known to a broker that runs, or to its authorizer: shown
 when they are set."""

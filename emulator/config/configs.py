@@ -22,7 +22,7 @@ from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
 from .broker_rules import LISTENER_PREFIX, check_change, check_values
-from .broker_table import NOT_SETTABLE, OUR_DEFAULTS, OUR_ID
+from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
 from .listener_configs import check_listener_name
 from .release_tables import config_tables
@@ -108,7 +108,7 @@ class BrokerConfig:
         values = self._resolved(changed)
         for texts in changed.values():
             for name, text in texts.items():
-                if name in self.definitions:
+                if name in self.definitions and name not in OF_THE_AUTHORIZER:
                     self.definitions[name].parse(text)
         return values
 
@@ -179,7 +179,8 @@ class BrokerConfig:
         """All values, when this is set at run time instead of what is. Raises ConfigError."""
         dynamic: dict[str, Mapping[str, str]] = {**self.dynamic, **changed}
         at_run_time = {**dynamic.get(ALL_BROKERS, {}), **dynamic.get(self.node, {})}
-        given = self.static | {n: text for n, text in at_run_time.items() if n not in self.gone}
+        inert = {*self.gone, *OF_THE_AUTHORIZER}
+        given = self.static | {n: text for n, text in at_run_time.items() if n not in inert}
         values = {
             name: definition.parse(given[name]) if name in given else definition.default
             for name, definition in self.definitions.items()

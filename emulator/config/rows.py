@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import dropwhile
 
-from .broker_table import BROKER_SYNONYMS, UNLISTED
+from .broker_table import BROKER_SYNONYMS, OF_THE_AUTHORIZER, UNLISTED
 from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from .definition import Definition, Kind, Row, Source, Synonym, show
 from .group import GroupConfig, client_metrics_definitions, group_definitions
@@ -33,7 +33,7 @@ def describe_broker(config: BrokerConfig, node_id: int, started: Mapping[str, st
     rows = [
         _broker_row(definition, layers, config)
         for name, definition in config.definitions.items()
-        if (name in given and name not in config.gone)
+        if (name in given and name not in config.gone and name not in OF_THE_AUTHORIZER)
         or (definition.mode != "internal" and name not in UNLISTED)
     ]
     return rows + _other_rows(layers, config)
@@ -43,7 +43,8 @@ def describe_all_brokers(config: BrokerConfig) -> list[Row]:
     """The configs set at run time for all brokers."""
     texts = config.dynamic.get(ALL_BROKERS, {})
     layers: Layers = [(Source.DYNAMIC_DEFAULT_BROKER, texts)]
-    known = [definition for name, definition in config.known.items() if name in texts]
+    named = texts.keys() - set(OF_THE_AUTHORIZER)
+    known = [definition for name, definition in config.known.items() if name in named]
     rows = [_broker_row(definition, layers, config) for definition in known]
     rows += _other_rows(layers, config)
     dynamic = Source.DYNAMIC_DEFAULT_BROKER
@@ -133,9 +134,10 @@ def _layers(config: BrokerConfig, node: str) -> Layers:
 def _broker_row(definition: Definition, layers: Layers, config: BrokerConfig) -> Row:
     name = definition.name
     given = [texts[name] for _, texts in layers if name in texts]
-    value = show(definition.parse(given[0]) if given else definition.default)
     if name in UNLISTED:
-        value = given[0]
+        value: str | None = given[0]
+    else:
+        value = show(definition.parse(given[0]) if given else definition.default)
     row = _row(definition, value, _synonyms(name, layers, config))
     return row._replace(is_read_only=row.is_read_only or definition.mode == "internal")
 
@@ -184,7 +186,8 @@ def _other_rows(layers: Layers, config: BrokerConfig) -> list[Row]:
     rows = []
     at_run_time = {name for texts in config.dynamic.values() for name in texts}
     for name in dict.fromkeys(name for _, texts in layers for name in texts):
-        if name in config.known or (name in config.gone and name not in at_run_time):
+        is_known = name in config.known and name not in OF_THE_AUTHORIZER
+        if is_known or (name in config.gone and name not in at_run_time):
             continue
         of_broker = config.definitions.get(config_of(name))
         own = (of_broker or _UNKNOWN)._replace(name=name, default=None, mode="")

@@ -25,9 +25,9 @@ from ...wire.batch import (
     restamp,
 )
 from ...wire.compression import Codec, decompress, decompress_in_pieces
-from ...wire.primitives import Buffer, read_varint
+from ...wire.primitives import Buffer
 from ...wire.records import NewRecord, Record, build_batch, read_records
-from ...wire.scan import Problem, Scan, record_problems, scan
+from ...wire.scan import Problem, Scan, record_problems, runs_out, scan
 from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 
@@ -174,7 +174,7 @@ def _scanned(
     found = scan(payload, header.count, header.base_timestamp)
     if error := found.fault.error(compressed=bool(codec), kept=kept):
         names = config.broker.release.answers_empty_sets
-        if not names and not codec and _runs_out(payload, header.count):
+        if not names and not codec and runs_out(payload, header.count):
             error = Error.UNKNOWN_SERVER_ERROR
         raise Refused(error)
     try:
@@ -194,21 +194,6 @@ def _scanned(
     latest = header.max_timestamp if header.is_log_append_time else found.max_timestamp
     latest = max(latest, NO_TIMESTAMP)
     return _stamped(batch, header, config, latest, now)
-
-
-def _runs_out(payload: Buffer, count: int) -> bool:
-    """Whether a record says that it is longer than what is left: brokers up to 2.7 stumble over
-    it, but after the last record they first see that something is left."""
-    pos = 0
-    try:
-        for index in range(count):
-            size, pos = read_varint(payload, pos)
-            if size > len(payload) - pos:
-                return index < count - 1 or pos == len(payload)
-            pos += size
-    except WireError:
-        return False
-    return False
 
 
 def _check_header(header: BatchHeader) -> None:

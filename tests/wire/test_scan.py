@@ -26,6 +26,7 @@ from odradek.wire.scan import (
     Problem,
     Scan,
     record_problems,
+    runs_out,
     scan,
     scan_python,
 )
@@ -302,3 +303,19 @@ def test_a_missing_key_is_named_before_a_bad_time() -> None:
 def test_problems_of_broken_records_are_a_wire_error() -> None:
     with pytest.raises(WireError):
         problems(GOOD[:-1], 1)
+
+
+@pytest.mark.parametrize(
+    ("payload", "count", "is_so"),
+    [
+        (b"\x70" + GOOD[1:] + GOOD, 2, True),
+        (GOOD + b"\x70", 3, True),
+        (GOOD + b"\x70" + GOOD[1:], 2, False),  # the last one
+        (GOOD + b"\x70", 2, True),  # the last one, of which nothing is left
+        (b"\x13" + GOOD[1:] + b"\x70", 3, False),  # a negative length comes first
+        (GOOD[:4] + b"\x70" + GOOD[5:] + b"\x70", 3, False),  # a key that is too long
+        (GOOD * 2, 2, False),
+    ],
+)
+def test_a_record_that_is_longer_than_what_is_left(payload: bytes, count: int, is_so: bool) -> None:
+    assert runs_out(payload, count) == is_so

@@ -20,6 +20,7 @@ from odradek.emulator.config.client_metrics import check_client_metrics
 from odradek.emulator.config.configs import ALL_BROKERS, BrokerConfig, TopicConfig
 from odradek.emulator.config.definition import ConfigError, Kind, seconds_before, show
 from odradek.emulator.config.group import group_definitions
+from odradek.emulator.config.rows import describe_broker
 from odradek.emulator.config.topic_table import topic_definitions
 from odradek.wire import Refused
 
@@ -305,6 +306,20 @@ def test_of_two_bad_values_that_is_named_which_kafka_looks_at_first() -> None:
         BrokerConfig().check_dynamic(ALL_BROKERS, bad)
     with pytest.raises(ConfigError, match=r"group\.share\.assignment"):
         BrokerConfig().set_dynamic({ALL_BROKERS: bad})
+
+
+def test_what_the_authorizer_reads_when_it_starts_is_unknown_at_run_time() -> None:
+    config = BrokerConfig({"super.users": "User:a", "allow.everyone.if.no.acl.found": "true"})
+    texts = {"super.users": "User:z", "allow.everyone.if.no.acl.found": "x"}
+    with pytest.raises(ConfigError, match=r"dynamically: \[node\.id\]"):
+        config.check_dynamic("1", {**texts, "node.id": "7"})
+    config.check_dynamic("1", texts)
+    config.set_dynamic({"1": texts})
+    assert config.get("super.users") == "User:a"
+    assert config.get("allow.everyone.if.no.acl.found") is True
+    shown = {row.name: row for row in describe_broker(config, 1, {})}
+    for name in texts:
+        assert (shown[name].value, shown[name].is_sensitive) == (None, True)
 
 
 def test_the_tables_fit_together() -> None:
