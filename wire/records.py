@@ -106,7 +106,7 @@ def read_records(
             at = _pass_over(payload, passed)
         # A count that is too large fails at the end of the payload; nothing is allocated for it.
         for _ in range(header.count - passed):
-            record, at = _read_record(payload, at, header)
+            record, at = read_record(payload, at, header)
             records.append(record)
     except IndexError:
         read = passed + len(records)
@@ -128,7 +128,7 @@ def find_records(batch: Buffer, pos: int, text: bytes, limit: int = LIMIT) -> li
             if not 0 < size <= len(payload) - begin:
                 raise WireError(f"record of {size} bytes where {len(payload) - begin} are left")
             if found < begin + size:
-                records.append(_read_record(payload, at, header)[0])
+                records.append(read_record(payload, at, header)[0])
                 found = payload.find(text, begin + size)
             at = begin + size
     except IndexError:
@@ -164,8 +164,11 @@ def _pass_over(buf: bytes, count: int) -> int:
     return at
 
 
-def _read_record(buf: bytes, pos: int, header: BatchHeader) -> tuple[Record, int]:
-    """Read the record at `pos`; return it and the position after it."""
+def read_record(buf: bytes, pos: int, header: BatchHeader) -> tuple[Record, int]:
+    """Read the record at `pos` of the records of a batch; return it and the position after it.
+
+    Raises WireError, or IndexError at the end of the bytes.
+    """
     size, pos = read_varint(buf, pos)
     end = pos + size
     if end > len(buf):

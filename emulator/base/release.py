@@ -86,6 +86,13 @@ class Release:
     knows_unknown_producers: bool = True
     """A producer that does not begin with 0 is UNKNOWN_PRODUCER_ID; else
     OUT_OF_ORDER_SEQUENCE_NUMBER."""
+    names_unknown_sequences: bool = True
+    """So is one of which nothing is known but a marker, or without an epoch; else
+    OUT_OF_ORDER_SEQUENCE_NUMBER."""
+    remembers_batches: bool = True
+    """The last five batches of a producer are known when they come again; else the last alone."""
+    checks_counts: bool = True
+    """A batch has to say rightly how many records it has; else they are counted."""
     starts_after_times: bool = True
     """Produce has the log start offset also where a time is refused."""
     takes_broker_times: bool = True
@@ -147,12 +154,14 @@ class Release:
     checks_transactions_like_commits: bool = True
     """TxnOffsetCommit to an empty group may name any member where it has no generation; else a
     member that is named must be there."""
+    names_completing_rebalances: bool = True
+    """A group that waits for its assignment is CompletingRebalance; else AwaitingSync."""
     checks_generations_first: bool = True
     """Heartbeat and OffsetCommit while members wait for their assignments look at the generation
     first; else they are REBALANCE_IN_PROGRESS, and the commit whoever asks."""
     names_empty_group_ids: bool = True
-    """Heartbeat, SyncGroup and LeaveGroup of a group without a name are INVALID_GROUP_ID; else
-    UNKNOWN_MEMBER_ID."""
+    """Heartbeat, SyncGroup, LeaveGroup and TxnOffsetCommit of a group without a name are
+    INVALID_GROUP_ID; else UNKNOWN_MEMBER_ID, and the offsets are stored."""
     refuses_joins_without_generation: bool = True
     """A refused JoinGroup has the generation -1; else 0."""
     refuses_unknown_instances: bool = True
@@ -262,6 +271,20 @@ class Release:
     counts_completed_from_start: bool = True
     """Where a share group begins, it has completed 0 deliveries; else their number is not known
     before the first is written."""
+    looks_for_described_topics: bool = True
+    """DescribeConfigs of a topic that is not there is UNKNOWN_TOPIC_OR_PARTITION; else it has the
+    brokers' values."""
+    keeps_unknown_resources: bool = True
+    """Where a request about configs, or for partitions, is refused whole, each entry is answered as
+    it was named; else each once, and a type of resources that is not known as 0."""
+    forgets_other_resources: bool = True
+    """Only what has configs is a known type of resource; else ANY (1) and GROUP (3) are, too."""
+    refuses_unknown_rules: bool = True
+    """An access rule that names something unknown (0) closes the connection; else it is
+    INVALID_REQUEST."""
+    judges_vague_rules: bool = True
+    """So it is with one for any operation or permission (1), and from 2.0 on for any resource (1)
+    and patterns that match (1, 2); else these, too, close the connection."""
     hides_mechanisms: bool = True
     """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
     looks_for_topics_first: bool = True

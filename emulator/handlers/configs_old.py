@@ -10,10 +10,11 @@ Source: Kafka's AdminManager of 0.11 to 2.8.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
+from ..base.release import Release
 from ..config.broker_table import UNLISTED
 from ..config.configs import ConfigError
 from ..config.definition import Definition, Kind, show
@@ -28,6 +29,18 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
 
 _KINDS = (TOPIC_RESOURCE, BROKER_RESOURCE)
+_ANY_RESOURCE, _GROUP_RESOURCE = 1, 3
+
+
+def named_again(release: Release, resources: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Types and names of resources, as an answer has them that refuses all of a request, up
+    to 2.4."""
+    known = {*_KINDS}
+    if release.describes_each_entry:
+        known.add(LOGGER_RESOURCE)
+    if not release.forgets_other_resources:
+        known |= {_ANY_RESOURCE, _GROUP_RESOURCE}
+    return list(dict.fromkeys((kind if kind in known else 0, name) for kind, name in resources))
 
 
 class OldAlteration:
@@ -44,14 +57,22 @@ class OldAlteration:
         """Each resource that is answered, and why it was refused, None where it was not."""
         nulls = any(c.value is None for each in resources for c in each.changes)
         if nulls and not self._is_incremental and self._cluster.release.names_null_configs:
-            return [(each, Refused(Error.UNKNOWN_SERVER_ERROR)) for each in resources]
+            return self._all(resources, Refused(Error.UNKNOWN_SERVER_ERROR))
         for wanted in resources:
             if self.is_refused_at_once(wanted):
                 message = f"Unexpected resource type {_WORDS.get(wanted.kind, 'UNKNOWN')}"
                 refused = Refused(Error.INVALID_REQUEST, message)
-                return [(each, refused) for each in resources]
+                return self._all(resources, refused)
         last = {(each.kind, each.name): each for each in resources}
         return [(each, self._outcome(each)) for each in last.values()]
+
+    def _all(
+        self, resources: Sequence[Wanted], refused: Refused
+    ) -> list[tuple[Wanted, Refused | None]]:
+        if self._is_incremental or self._cluster.release.keeps_unknown_resources:
+            return [(each, refused) for each in resources]
+        named = named_again(self._cluster.release, ((each.kind, each.name) for each in resources))
+        return [(Wanted(kind, name, []), refused) for kind, name in named]
 
     def is_refused_at_once(self, wanted: Wanted) -> bool:
         """Whether it refuses the whole request, whoever asks."""

@@ -54,16 +54,21 @@ def describe_configs(
     if not cluster.release.describes_each_entry:
         kinds -= {BROKER_LOGGER}
     if any(resource.resource_type not in kinds for resource in request.resources):
+        named = [(each.resource_type, each.resource_name) for each in request.resources]
+        if not cluster.release.keeps_unknown_resources:
+            from .configs_old import named_again
+
+            named = named_again(cluster.release, named)
         return DescribeConfigsResponse(
             results=[
                 Result(
                     error_code=Error.INVALID_REQUEST,
                     error_message=INVALID_REQUEST_TEXT,
-                    resource_type=resource.resource_type,
-                    resource_name=resource.resource_name,
+                    resource_type=kind,
+                    resource_name=name,
                     configs=[],
                 )
-                for resource in request.resources
+                for kind, name in named
             ]
         )
     described = _Described(cluster, call, request)
@@ -111,7 +116,11 @@ class _Described:
     def _topic(self, name: str, keys: Keys) -> list[Result.Config]:
         check_name(name)
         broker = self._cluster.brokers[self._call.node_id]
-        key = broker.topic_config(self._cluster.topic(name)), keys
+        config = broker.config.plain_topic
+        is_there = self._cluster.topics.get(name) is not None
+        if is_there or self._cluster.release.looks_for_described_topics:
+            config = broker.topic_config(self._cluster.topic(name))
+        key = config, keys
         if key not in self._topics:
             self._topics[key] = self._list(describe_topic(key[0]), keys)
         return self._topics[key]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ...wire.api.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from ..base.call import Call
 from ..base.turns import Slices, each_of
+from ..groups.classic.group import COMPLETING_REBALANCE
 from .registry import handler
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Bits of READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS, as Kafka 4.3 answers.
 GROUP_OPERATIONS = 3400
+_BEFORE_1_0 = "AwaitingSync"
+"""The state in which members wait for their assignment."""
 
 
 @handler(DescribeGroupsRequest)
@@ -28,9 +31,13 @@ def describe_groups(
     asked = request.include_authorized_operations
     classic = cluster.groups.at(call.node_id).classic
 
+    calls_otherwise = not cluster.release.names_completing_rebalances
+
     @cache
     def group(group_id: str) -> DescribeGroupsResponse.Group:
         found = classic.describe(group_id, call.version)
+        if calls_otherwise and found.group_state == COMPLETING_REBALANCE:
+            found.group_state = _BEFORE_1_0
         if asked and not found.error_code:
             found.authorized_operations = GROUP_OPERATIONS
         return found

@@ -33,7 +33,7 @@ from ..partitions.produced_batches import plain_header, validate
 from ..transactions.admission import Candidate, of_produce, refusals
 from ..transactions.transaction import Key, Producer
 from .flushed_answers import Acknowledged
-from .produce_old import BATCHES_SINCE, refusal_of_all, to_be_stored
+from .produce_old import BATCHES_SINCE, is_old, refusal_of_all, to_be_stored
 from .produce_results import (
     BeforeAppend,
     Result,
@@ -213,15 +213,15 @@ def _check_beforehand(
 ) -> Slices[None]:
     """Check the batch that is to be appended."""
     _, topic, number, partition, _ = entries[0]
-    is_old = call.version < BATCHES_SINCE
-    found = entries[-1].data if is_old else _last_whole(entries)[0]
+    takes_sets = is_old(cluster.release, call.version)
+    found = entries[-1].data if takes_sets else _last_whole(entries)[0]
     if topic is None or partition is None or found is None:
         return
     name, config = f"{topic.name}-{number}", _config(cluster, call, topic)
     rest = config, call.now, cluster.scan_limit, name, cluster.decompressing
     try:
         _check_refusals(refusals, topic, number)
-        if is_old:
+        if takes_sets:
             found.checked = yield from to_be_stored(found.data, *rest)
         else:
             assert found.batch is not None
@@ -233,8 +233,10 @@ def _check_beforehand(
 def _refusals(cluster: Cluster, call: Call, request: ProduceRequest, sent: list[Sent]) -> Refusals:
     """What is refused before anything is appended."""
     walks = cluster.release.walks_produced_batches
-    walks_old = cluster.release.names_invalid_records
-    refused = _refusal_of_all(call, request, sent, walks=walks, walks_old=walks_old)
+    if not cluster.release.names_invalid_records:
+        refused = _refusal_before_2_4(cluster, call, request, sent)
+    else:
+        refused = _refusal_of_all(call, request, sent, walks=walks)
     if refused is None and request.transactional_id is not None:
         try:
             return None, _not_admitted(cluster, call, sent, request.transactional_id)
@@ -418,7 +420,7 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
         raise Refused(Error.UNKNOWN_TOPIC_ID if by_id else Error.UNKNOWN_TOPIC_OR_PARTITION)
     if partition is None:
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-    if call.version < BATCHES_SINCE:
+    if is_old(cluster.release, call.version):
         _check_place(call, request, topic, partition)
         return _append(cluster, call, request, partition, entries[-1].data)
     found, problem = _last_whole(entries)
@@ -473,14 +475,23 @@ def _config(cluster: Cluster, call: Call, topic: Topic) -> TopicConfig:
     return cluster.brokers[call.node_id].topic_config(topic)
 
 
+def _refusal_before_2_4(
+    cluster: Cluster, call: Call, request: ProduceRequest, sent: list[Sent]
+) -> Refused | None:
+    """Why a broker of up to 2.0 refuses all of a request: it asks nobody but an authorizer whether
+    a transactional batch may come without a transactional id."""
+    is_open = cluster.authorizer is None or request.transactional_id is not None
+    if is_open or call.version < BATCHES_SINCE or not sent[-1].data.is_transactional:
+        return None
+    return Refused(Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+
+
 def _refusal_of_all(
-    call: Call, request: ProduceRequest, sent: list[Sent], *, walks: bool, walks_old: bool
+    call: Call, request: ProduceRequest, sent: list[Sent], *, walks: bool
 ) -> Refused | None:
     """Why all of a request is refused, whatever its partitions. `walks`: also for what is found
-    when every batch is looked at; without `walks_old` nothing is looked at in v0-2."""
+    when every batch is looked at."""
     if call.version < BATCHES_SINCE:
-        if not walks_old:
-            return None
         known = (each.data for each in sent if walks and each.partition is not None)
         return refusal_of_all((each.data for each in sent), known)
     for each in sent:

@@ -15,17 +15,19 @@ Left out: what wire/legacy/up_conversion.py leaves out.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, MAGIC, read_header
+from ...wire.legacy.mixed_sets import stored_batches, whole_batch
 from ...wire.legacy.up_conversion import (
     Rules,
     first_magic,
     lone_batch,
     produced_magic,
-    several_batches,
     up_convert,
 )
+from ..base.release import Release
 from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 from ..partitions.produced import Produced
@@ -33,6 +35,12 @@ from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, val
 
 BATCHES_SINCE = 3
 """The first version of Produce that takes nothing but batches."""
+
+
+def is_old(release: Release, version: int) -> bool:
+    """Whether what is produced in this version may hold more than one batch. A broker of up to 2.0
+    looks at batches with the same eyes."""
+    return version < BATCHES_SINCE or not release.names_invalid_records
 
 
 def refusal_of_all(sent: Iterable[Produced], known: Iterable[Produced]) -> Refused | None:
@@ -64,12 +72,16 @@ def to_be_stored(
     if data is None:
         raise Refused(Error.INVALID_RECORD)
     rules = _rules(config)
+    if rules.stores_messages:
+        return _converted(data, rules, now)
     if rules.takes_several:
-        several = []
-        for each in several_batches(data, config.max_message_bytes):
-            given = config, now, scan_limit, partition, large
-            several.append((yield from validate(each, read_header(each), *given)))
-        return several or _converted(data, rules, now)
+        batch = whole_batch(data)
+        if batch is not None:
+            with suppress(Refused):  # what is wrong with it the other way says
+                given = config, now, scan_limit, partition, large
+                return [(yield from validate(batch, read_header(batch), *given))]
+        found = stored_batches(data, rules, now, DECOMPRESSED_MAX)
+        return [Checked(each, read_header(each)) for each in found]
     walks = config.broker.release.walks_produced_batches
     if (produced_magic(data) if walks else first_magic(data)) == MAGIC:
         batch = lone_batch(data, config.max_message_bytes)
@@ -98,4 +110,5 @@ def _rules(config: TopicConfig) -> Rules:
         takes_broker_times=config.broker.release.takes_broker_times,
         stores_messages=not config.broker.release.stores_batches,
         takes_several=not config.broker.release.names_invalid_records,
+        checks_counts=config.broker.release.checks_counts,
     )

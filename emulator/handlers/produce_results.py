@@ -11,6 +11,7 @@ from ...wire.batch import TRANSACTIONAL, BatchHeader
 from ..base.call import Call, Sentinel
 from ..base.event import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.journal import Journal
+from ..partitions.old_sequences import check_sequence
 from ..partitions.produced_batches import RecordsRejected
 from .flushed_answers import Acknowledged, once_flushed
 from .node_endpoints import endpoints
@@ -53,7 +54,7 @@ def append_checked(
     if header.producer_id >= 0:
         partition.roll_if_due(header, call.now)
         if not config.broker.release.accepts_first_sequences:
-            _check_first(config, partition, header)
+            check_sequence(config.broker.release, log.producers, header)
         duplicate = log.producers.check(header)
         if duplicate is not None:
             _tell_again(journal, call, partition, duplicate.base_offset, header)
@@ -77,17 +78,6 @@ def append_checked(
         log_append_time_ms=header.max_timestamp if config.log_append_time else -1,
         log_start_offset=log.log_start_offset,
     )
-
-
-def _check_first(config: TopicConfig, partition: Partition, header: BatchHeader) -> None:
-    """Whether a producer that is not known begins with the sequence 0. Raises Refused."""
-    known = partition.log.producers.states.get(header.producer_id)
-    is_known = known is not None and known.epoch >= 0
-    if is_known or header.base_sequence <= 0 or header.producer_epoch < 0:
-        return
-    if config.broker.release.knows_unknown_producers:
-        raise Refused(Error.UNKNOWN_PRODUCER_ID)
-    raise Refused(Error.OUT_OF_ORDER_SEQUENCE_NUMBER)
 
 
 def _tell_again(

@@ -259,7 +259,10 @@ def grow_old(cluster: Cluster, call: Call, request: CreatePartitionsRequest) -> 
     times = Counter(topic.name for topic in request.topics)
     if any(times[name] == 1 for name in NO_PATHS):
         error = Error.UNKNOWN_SERVER_ERROR
-        return [Grown(name=t.name, error_code=error, error_message=None) for t in request.topics]
+        names = [topic.name for topic in request.topics]
+        if not cluster.release.keeps_unknown_resources:
+            names = list(times)
+        return [Grown(name=name, error_code=error, error_message=None) for name in names]
     answers = []
     for asked in {topic.name: topic for topic in request.topics}.values():
         answers.append(Grown(name=asked.name, error_message=None))

@@ -118,7 +118,7 @@ def _store(
 
 def _admit(cluster: Cluster, call: Call, request: TxnOffsetCommitRequest) -> None:
     """Let the offsets into the transaction. Raises Refused."""
-    if not request.group_id:
+    if not request.group_id and cluster.release.names_empty_group_ids:
         raise Refused(Error.INVALID_GROUP_ID)
     cluster.groups.ensure_topic()
     partition = cluster.partition(CONSUMER_OFFSETS, cluster.groups.partition_for(request.group_id))

@@ -172,7 +172,8 @@ def _scanned(
     target = _target_codec(codec, config)
     kept = target == codec
     found = scan(payload, header.count, header.base_timestamp)
-    if error := found.fault.error(compressed=bool(codec), kept=kept):
+    looks_at_contents = kept and config.broker.release.names_invalid_records
+    if error := found.fault.error(compressed=bool(codec), kept=looks_at_contents):
         names = config.broker.release.answers_empty_sets
         if not names and not codec and runs_out(payload, header.count):
             error = Error.UNKNOWN_SERVER_ERROR

@@ -49,6 +49,7 @@ CHANGED = """
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
 3.3  refuses_strange_replicas
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
+2.7  keeps_unknown_resources judges_vague_rules
 2.7  accepts_first_sequences describes_defaults_only_later
 2.7  names_null_configs knows_missing_topics
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
@@ -58,8 +59,10 @@ CHANGED = """
 2.7  refuses_unknown_levels answers_each_entry
 2.4  lists_missing_replicas checks_generations_first
 2.0  names_missing_replicas knows_epoch_of_empty_logs looks_for_partitions_of_offsets
-2.0  converts_step_by_step names_empty_group_ids
+2.0  converts_step_by_step names_empty_group_ids names_unknown_sequences
+2.0  refuses_unknown_rules forgets_other_resources looks_for_described_topics
 0.11.0  takes_null_configs stores_batches
+1.1  remembers_batches checks_counts names_completing_rebalances
 1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""

@@ -11,7 +11,9 @@ from odradek.emulator.config.group import GROUP_RESOURCE
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
+from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
+from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -146,6 +148,85 @@ def test_a_first_sequence(release: str, code: int) -> None:
         assert produce(app, data, version=3).error_code == code
 
 
+@pytest.mark.parametrize(
+    ("release", "epoch", "sequence", "code"),
+    [
+        ("2.7", -1, 3, 0),
+        ("2.4", -1, 3, 59),
+        ("2.0", -1, 3, 59),
+        ("1.1", -1, 3, 45),
+        ("1.1", 1, 3, 45),
+        ("1.1", 0, 1, 0),
+        ("1.1", 0, 2, 45),
+        ("1.1", 0, 0, 0),
+    ],
+)
+def test_the_next_sequence(release: str, epoch: int, sequence: int, code: int) -> None:
+    """Of a producer without an epoch, and of one that has written the sequence 0 in the epoch 0."""
+    with broker(release) as app:
+        for each in [(0, 0)] * (epoch >= 0) + [(epoch, sequence)]:
+            sent = {"producer_id": 7, "producer_epoch": each[0], "base_sequence": each[1]}
+            found = produce(app, batch(b"a", **sent), version=3)
+        assert found.error_code == code
+
+
+@pytest.mark.parametrize(("release", "code"), [("1.1", 0), ("0.11.0", 45)])
+def test_a_batch_that_comes_again_after_another(release: str, code: int) -> None:
+    with broker(release) as app:
+        for sequence in (0, 1, 0):
+            sent = {"producer_id": 7, "producer_epoch": 0, "base_sequence": sequence}
+            found = produce(app, batch(b"a", **sent), version=3)
+        assert (found.error_code, found.base_offset) == (code, -1 if code else 0)
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.4", 53), ("2.0", 0)])
+def test_a_transaction_without_a_name(release: str, code: int) -> None:
+    with broker(release) as app:
+        data = batch(b"a", transactional=True)
+        assert produce(app, data, version=3).error_code == code
+
+
+@pytest.mark.parametrize(
+    ("release", "kinds"), [("2.7", [7, 7, 3]), ("2.4", [0, 0]), ("1.1", [0, 3])]
+)
+def test_resources_of_no_known_type(release: str, kinds: list[int]) -> None:
+    """1.1 knows a type 3, which nothing can be asked about."""
+    named = [(7, "x"), (7, "x"), (3, "y")]
+    with broker(release) as app:
+        described = DescribeConfigsRequest(
+            resources=[
+                DescribeConfigsRequest.Resource(
+                    resource_type=kind, resource_name=name, configuration_keys=None
+                )
+                for kind, name in named
+            ]
+        )
+        altered = AlterConfigsRequest(
+            resources=[
+                AlterConfigsRequest.Resource(resource_type=kind, resource_name=name, configs=[])
+                for kind, name in named
+            ],
+            validate_only=False,
+        )
+        assert [each.resource_type for each in app.ask(described, 0).results] == kinds
+        assert [each.resource_type for each in app.ask(altered, 0).responses] == kinds
+
+
+@pytest.mark.parametrize(("release", "closes"), [("2.0", True), ("1.1", False)])
+def test_a_rule_about_nothing_known(release: str, closes: bool) -> None:
+    with broker(release) as app:
+        rule = CreateAclsRequest.Creation(
+            resource_type=0,
+            resource_name="t",
+            principal="User:a",
+            host="*",
+            operation=3,
+            permission_type=3,
+        )
+        app.send(CreateAclsRequest(creations=[rule]), 0)
+        assert app.is_closed == closes
+
+
 @pytest.mark.parametrize(("release", "code", "end"), [("2.4", 87, 0), ("2.0", 0, 2), ("1.1", 0, 2)])
 def test_two_batches_of_an_old_producer(release: str, code: int, end: int) -> None:
     with broker(release) as app:
@@ -163,9 +244,14 @@ def test_a_partition_that_list_offsets_names_twice(release: str, codes: list[int
         assert [each.error_code for each in found] == codes
 
 
-@pytest.mark.parametrize(("release", "code"), [("2.0", Error.INVALID_GROUP_ID), ("1.1", 25)])
-def test_a_member_of_a_group_without_a_name(release: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("release", "code", "stored"), [("2.0", Error.INVALID_GROUP_ID, 24), ("1.1", 25, 0)]
+)
+def test_a_member_of_a_group_without_a_name(release: str, code: int, stored: int) -> None:
     with broker(release) as app:
+        commit = txn_commit_request(Producer(7, 0), ("t", 0, 1))
+        commit.group_id = ""
+        assert app.ask(commit, 0).topics[0].partitions[0].error_code == stored
         beat_ = HeartbeatRequest(group_id="", generation_id=0, member_id="m")
         left = LeaveGroupRequest(group_id="", member_id="m")
         assert [app.ask(each, 0).error_code for each in (beat_, left)] == [code, code]

@@ -58,6 +58,12 @@ def growth(count: int, *brokers: int, timeout_ms: int = _IN_TIME_MS) -> CreatePa
     return CreatePartitionsRequest(topics=[made], timeout_ms=timeout_ms, validate_only=False)
 
 
+def growth_of(*names: str) -> CreatePartitionsRequest:
+    topic = CreatePartitionsRequest.Topic
+    made = [topic(name=each, count=2, assignments=None) for each in names]
+    return CreatePartitionsRequest(topics=made, timeout_ms=_IN_TIME_MS, validate_only=False)
+
+
 def altered(*resources: tuple[int, str], **texts: str | None) -> AlterConfigsRequest:
     resource = AlterConfigsRequest.Resource
     made = [
@@ -179,6 +185,8 @@ ROWS: list[tuple[str, Request, int, list[int]]] = [
     ("2.7", growth(1, timeout_ms=0), 2, [37]),
     ("2.7", growth(2, timeout_ms=0), 2, [7]),
     ("2.7", growth(2, 9), 2, [39]),
+    ("2.7", growth_of("", "t", "t"), 1, [-1, -1, -1]),
+    ("2.4", growth_of("", "t", "t"), 1, [-1, -1]),
     # AlterConfigs, IncrementalAlterConfigs
     ("2.7", altered((TOPIC, "t"), (0, ""), retention_ms="1"), 1, [42, 42]),
     ("2.7", altered((TOPIC, "t"), (METRICS, "m")), 1, [42, 42]),

@@ -72,6 +72,8 @@ class Rules(NamedTuple):
     takes_several: bool = False
     """Several wrappers, or a wrapper among messages, are taken, and zstd is not known, as by
     brokers up to 2.0."""
+    checks_counts: bool = True
+    """A batch says rightly how many records it has; else it is counted."""
 
 
 def produced_magic(data: Buffer) -> int | None:

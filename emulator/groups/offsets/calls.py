@@ -60,7 +60,7 @@ class OffsetCalls:
     ) -> list[Error]:
         """TxnOffsetCommit, once the transaction coordinator has agreed: the offsets are pending
         until `end_transaction`. Raises Refused with the error that all partitions are answered."""
-        if not group_id:
+        if not group_id and self._runtime.settings.names_empty_group_ids:
             raise Refused(Error.INVALID_GROUP_ID)
         shard = self._runtime.shard_for(group_id)
         group = shard.groups.get(group_id)

@@ -46,6 +46,10 @@ _CONFIG_BEFORE_1_0 = {
     # Else topics are only marked to be deleted.
     "delete.topic.enable": "true",
 }
+_CONFIG_BEFORE_0_9 = {
+    # What creates topics there cannot say how many partitions they have.
+    "num.partitions": "2",
+}
 REAL_VERSIONS = VERSIONS
 """The version of the real Kafka for each release."""
 
@@ -58,6 +62,8 @@ def config_of(release: str) -> dict[str, str]:
     known = {n: text for n, text in CONFIG.items() if is_settable(n) and n not in _INTERNAL}
     if numbers(release) < (1, 0):
         known |= _CONFIG_BEFORE_1_0
+    if numbers(release) < (0, 9):
+        known |= _CONFIG_BEFORE_0_9
     return known | _CONFIG_BEFORE_3_9
 
 

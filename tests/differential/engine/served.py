@@ -9,6 +9,7 @@ from odradek.emulator.base.release import KAFKA_4_3, Release
 from odradek.wire import Request
 from odradek.wire.api import API_MODULES, request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
@@ -81,13 +82,21 @@ class Served:
 
     def fitting(self, steps: Iterable[Step]) -> tuple[Step, ...]:
         """The steps without those that ask for an API that a release does not have. Where a later
-        version is meant than it has, its last one."""
+        version is meant than it has, its last one; where topics cannot be created, Metadata that
+        names them, which creates them as well."""
         known = {*self.ranges, *_UNADVERTISED}
+        fitted = (self._created(step) if isinstance(step, Ask) else step for step in steps)
         return tuple(
             self._in_range(step) if isinstance(step, Ask) else step
-            for step in steps
+            for step in fitted
             if not isinstance(step, Ask) or type(step.request) in known
         )
+
+    def _created(self, step: Ask) -> Ask:
+        if not isinstance(step.request, CreateTopicsRequest) or self.serves(CreateTopicsRequest):
+            return step
+        topics = [MetadataRequest.Topic(name=each.name) for each in step.request.topics]
+        return replace(step, request=MetadataRequest(topics=topics), version=0)
 
     def _in_range(self, step: Ask) -> Ask:
         if type(step.request) not in self.ranges:
