@@ -191,6 +191,10 @@ class Release:
     hashes_subscriptions: bool = True
     """The record of a consumer group has a hash of the topics that it reads; else they are a record
     of their own."""
+    frees_own_partitions: bool = True
+    """What a member of a consumer group has not given up yet is free for itself, and what it no
+    longer subscribes to is taken from it at once; else it waits until the next heartbeat, and
+    until there is a new target."""
     lets_members_rejoin: bool = True
     """A member of a consumer group may join again at any time, with the epoch 0; else that is an
     epoch like any other, and fenced if it is not the one before."""
@@ -248,7 +252,8 @@ class Release:
     names_both_levels_of_a_downgrade: bool = True
     """The message for a refused downgrade of metadata.version has both levels."""
     shows_defaults_of_client_metrics: bool = True
-    """DescribeConfigs of a metrics subscription shows defaults, and types."""
+    """DescribeConfigs of a metrics subscription shows defaults, types and synonyms; else the texts
+    that were set."""
     explains_unregistered_brokers: bool = True
     """UnregisterBroker of an unknown broker has a message that names it; else an empty one."""
     names_invalid_topics: bool = True
@@ -285,6 +290,12 @@ class Release:
     judges_vague_rules: bool = True
     """So it is with one for any operation or permission (1), and from 2.0 on for any resource (1)
     and patterns that match (1, 2); else these, too, close the connection."""
+    fences_before_verifying: bool = True
+    """Data of a transaction in an epoch before the producer's last one is INVALID_PRODUCER_EPOCH
+    before its coordinator is asked; else when it is to be written."""
+    begins_transactions_at_0: bool = True
+    """A producer of the second generation that has written nothing in a partition begins with the
+    sequence 0; else with any."""
     hides_mechanisms: bool = True
     """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
     looks_for_topics_first: bool = True

@@ -108,8 +108,8 @@ class BrokerConfig:
         values = self._resolved(changed)
         for texts in changed.values():
             for name, text in texts.items():
-                if name in self.definitions and name not in OF_THE_AUTHORIZER:
-                    self.definitions[name].parse(text)
+                if name in self.known and name not in OF_THE_AUTHORIZER:
+                    self.known[name].parse(text)
         return values
 
     def set_dynamic(self, changed: Mapping[str, Mapping[str, str]]) -> None:

@@ -45,7 +45,7 @@ from .topics_view import NoTopics, TopicsView
 
 if TYPE_CHECKING:
     from ..broker import ClusterState
-    from ..partitions.partition import Topic
+    from ..partitions.partition import Partition, Topic
     from ..share.coordinators import ShareCoordinators
     from .consumer.calls import ConsumerCalls
     from .share.calls import ShareCalls
@@ -247,6 +247,8 @@ class ClusterOffsetsTopic:
         topic = self._topic()
         partition = topic.partitions[partition_for(group_id, self._settings.partitions)]
         partition.check_in_sync()
+        if producer is not None:
+            _check_producer(partition, producer)
         now = self._state.environment.clock.now()
         # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
         numbers_all = self._settings.numbers_group_records
@@ -296,3 +298,12 @@ class ClusterOffsetsTopic:
         if topic is None:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
         return topic
+
+
+def _check_producer(partition: Partition, producer: Producer) -> None:
+    """Whether a transaction's offsets can be written. Only brokers before 3.9 let others come so
+    far: the transaction coordinator is asked first. Raises Refused."""
+    if producer.epoch < 0 <= producer.producer_id:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
+    if partition.log.producers.knows_later_epoch(*producer):
+        raise Refused(Error.INVALID_PRODUCER_EPOCH)

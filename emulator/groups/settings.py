@@ -58,6 +58,7 @@ class GroupSettings:
     keeps_epochs_of_partitions: bool = True
     stamps_assignments: bool = True
     lets_members_rejoin: bool = True
+    frees_own_partitions: bool = True
     hashes_subscriptions: bool = True
     leaves_extra_partitions: bool = True
     tells_commits_of_missing_groups: bool = True

@@ -162,7 +162,11 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
             raise Refused(Error.INVALID_REQUEST, message)
         rows = describe_client_metrics(overrides)
         if not cluster.release.shows_defaults_of_client_metrics:
-            rows = [row._replace(kind=0) for row in rows if row.name in overrides]
+            rows = [
+                row._replace(kind=0, value=overrides[row.name], synonyms=())
+                for row in rows
+                if row.name in overrides
+            ]
         return rows
     if not name:
         raise Refused(Error.INVALID_REQUEST, "Group name must not be empty")

@@ -17,6 +17,7 @@ from ...wire.api.alter_partition_reassignments import (
     AlterPartitionReassignmentsResponse,
 )
 from ...wire.api.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+from ...wire.stored.cluster import PartitionChangeRecord
 from ..replication.controller import PREFERRED, UNCLEAN
 from .one_change import write_together
 
@@ -55,12 +56,21 @@ def reassign_old(cluster: Cluster, request: AlterPartitionReassignmentsRequest) 
                 records = controller.cancel(topic.id, index)
             else:
                 records = controller.reassign(topic.id, index, replicas, may_change_number=True)
+                records = records or _same_again(topic, index)
             planned.append((answer, records))
         except Refused as refused:
             answer.error_code, answer.error_message = refused.error, refused.message
     write_together(cluster, planned)
     cluster.replication.settle()
     return list(answers.values())
+
+
+def _same_again(topic: Topic, index: int) -> list[PartitionChangeRecord]:
+    """What a move to where a partition is already writes: a new epoch of its leader."""
+    leader = topic.partitions[index].leader
+    if leader < 0:
+        return []
+    return [PartitionChangeRecord(partition_id=index, topic_id=topic.id, leader=leader)]
 
 
 def _check_target(cluster: Cluster, name: str, index: int, replicas: list[int]) -> None:

@@ -29,10 +29,11 @@ CHANGED = """
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.3  counts_completed_from_start
-4.2  lets_members_rejoin
+4.2  lets_members_rejoin frees_own_partitions
 4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
 4.1  fences_by_one_epoch looks_at_level_first
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
+4.1  fences_before_verifying begins_transactions_at_0
 4.1  shows_defaults_of_client_metrics explains_unregistered_brokers
 4.0  converts_old_formats compacts_into_old_formats failed_fetch_has_null_records
 4.0  lists_offsets_entry_by_entry has_consumer_groups has_group_configs

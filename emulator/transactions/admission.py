@@ -86,14 +86,14 @@ def refusals(
         return {}
     refused: dict[Key, Refused] = {}
     keys: list[Key] = []
+    release = config.release
+    begins_at_0 = generation.adds and release.begins_transactions_at_0
     for candidate in candidates:
         producers = candidate.partition.log.producers
-        if producers.knows_later_epoch(*producer):
+        if release.fences_before_verifying and producers.knows_later_epoch(*producer):
             refused[candidate.key] = Refused(Error.INVALID_PRODUCER_EPOCH)
         elif not producers.has_open_transaction(*producer):
-            producers.note_verification(
-                *producer, candidate.sequence, transaction_v2=generation.adds
-            )
+            producers.note_verification(*producer, candidate.sequence, transaction_v2=begins_at_0)
             keys.append(candidate.key)
     for key, error in zip(keys, ask(transactional_id, producer, keys, generation), strict=True):
         if error:

@@ -42,6 +42,8 @@ from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.releases import RELEASES
 
+from .test_with_zookeeper import changed
+
 
 @contextmanager
 def broker(release: str, **configs: str) -> Iterator[Client]:
@@ -334,6 +336,42 @@ def test_the_epoch_after_a_producer_that_starts_anew(release: str, epoch: int) -
         assert (codes, again.producer_epoch) == ([Error.CONCURRENT_TRANSACTIONS, 0], epoch)
 
 
+@pytest.mark.parametrize(("release", "code"), [("4.1", 45), ("4.0", 0)])
+def test_the_first_sequence_of_a_transaction(release: str, code: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["x"]), 4)
+        begun = app.ask(init_request(), 5)
+        who = {"producer_id": begun.producer_id, "producer_epoch": begun.producer_epoch}
+        data = batch(b"a", base_sequence=7, transactional=True, **who)
+        assert produce(app, data, version=12, transactional_id="x").error_code == code
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.1", 47), ("4.0", 49)])
+def test_an_epoch_before_the_last(release: str, code: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["x"]), 4)
+        produce(app, batch(b"a", base_sequence=0, producer_id=5, producer_epoch=2), version=9)
+        data = batch(b"a", base_sequence=0, producer_id=5, producer_epoch=1, transactional=True)
+        assert produce(app, data, version=12, transactional_id="x").error_code == code
+
+
+@pytest.mark.parametrize(("release", "value"), [("4.1", ""), ("4.0", " ")])
+def test_the_text_of_client_metrics(release: str, value: str) -> None:
+    with broker(release) as app:
+        request = changed(16, "m", "metrics", 0, " ")
+        app.ask(request, 1)
+        resource = DescribeConfigsRequest.Resource(resource_type=16, resource_name="m")
+        answer = app.ask(DescribeConfigsRequest(resources=[resource], include_synonyms=True), 4)
+        shown = {each.name: each for each in answer.results[0].configs}["metrics"]
+        assert (shown.value, bool(shown.synonyms)) == (value, release == "4.1")
+
+
+def test_a_config_of_a_newer_release_is_taken_unseen() -> None:
+    BrokerConfig({}, RELEASES["4.0"]).judge_dynamic(
+        {"1": {"share.coordinator.cached.buffer.max.bytes": "-5"}}
+    )
+
+
 @pytest.mark.parametrize(("release", "code"), [("4.2", 0), ("4.1", Error.FENCED_MEMBER_EPOCH)])
 def test_a_member_that_joins_a_third_time(release: str, code: int) -> None:
     with broker(release) as app:
@@ -537,6 +575,11 @@ def test_offsets_of_a_producer_without_an_epoch(group: str, metadata: str, code:
         who = Producer(0, -1)
         request = txn_commit_request(who, ("t", 0, 1), group=group, metadata=metadata)
         assert app.ask(request, 2).topics[0].partitions[0].error_code == code
+
+
+def test_offsets_of_a_producer_that_was_replaced() -> None:
+    with broker("2.7") as app:
+        assert [offsets_in(app, Producer(1, epoch)) for epoch in (1, 1, 0, 2)] == [0, 0, 47, 0]
 
 
 @pytest.mark.parametrize(

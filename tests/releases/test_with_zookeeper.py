@@ -255,6 +255,14 @@ def test_codes(release: str) -> None:
         assert sorted(found) == sorted(expected), request
 
 
+def test_a_move_to_where_a_partition_is_raises_the_epoch_of_its_leader() -> None:
+    cluster = open_cluster(release=RELEASES["2.7"])
+    cluster.create_topic("t", 1, {})
+    client_of(cluster, "app").ask(moves(("t", 0, [1])), 0)
+    assert cluster.partition("t", 0).leader_epoch == 1
+    cluster.close()
+
+
 def test_offsets_that_zookeeper_keeps() -> None:
     cluster = open_cluster(release=RELEASES["2.7"])
     cluster.create_topic("t", 1, {})

@@ -333,6 +333,7 @@ class Step:
         goal = Goal(
             *(target_epoch, target, group.view.ids(names), bool(names)),
             *(self.has_changed_topics, group.is_held, self.owned),
+            group.settings.frees_own_partitions,
         )
         after = reconcile(updated, goal)
         if after == updated:

@@ -194,6 +194,9 @@ class Goal(NamedTuple):
     is_held: Callable[[bytes, int], bool]
     owned: Owned | None
     """The partitions that the member reports; None if it reports none."""
+    frees_own: bool = True
+    """Whether what it has not given up yet is free for itself, and what it no longer subscribes to
+    is taken from it at once."""
 
 
 def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
@@ -203,7 +206,8 @@ def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
             return _next(member, goal)
         return _unsubscribed(member, goal) if goal.subscription_changed else member
     if member.state is MemberState.UNREVOKED and _still_has(member.revoking, goal.owned):
-        return _unsubscribed(member, goal) if goal.subscription_changed else member
+        is_taken = goal.subscription_changed and goal.frees_own
+        return _unsubscribed(member, goal) if is_taken else member
     return _next(member, goal)
 
 
@@ -236,13 +240,15 @@ def _next(member: ConsumerMember, goal: Goal) -> ConsumerMember:
     free: dict[bytes, list[int]] = {}
     is_waiting = False
     for topic in dict.fromkeys((*goal.target, *member.assigned)):
-        target = goal.target.get(topic, frozenset()) if topic in goal.subscribed else frozenset()
+        is_wanted = topic in goal.subscribed or not goal.frees_own
+        target = goal.target.get(topic, frozenset()) if is_wanted else frozenset()
         for partition, epoch in member.assigned.get(topic, {}).items():
             place = kept if partition in target else revoking
             place.setdefault(topic, {})[partition] = epoch
         for partition in sorted(target.difference(kept.get(topic, ()))):
             # A partition that it has not given up yet itself is free for it.
-            if goal.is_held(topic, partition) and partition not in member.revoking.get(topic, ()):
+            is_own = goal.frees_own and partition in member.revoking.get(topic, ())
+            if goal.is_held(topic, partition) and not is_own:
                 is_waiting = True
             else:
                 free.setdefault(topic, []).append(partition)

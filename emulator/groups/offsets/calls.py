@@ -95,8 +95,6 @@ class OffsetCalls:
             )
         errors, records = commit_records(group_id, request, now, limit, keeps_ids=keeps_ids)
         if records:
-            if producer is not None and producer.epoch < 0 <= producer.producer_id:
-                raise Refused(Error.UNKNOWN_SERVER_ERROR)  # it cannot be written
             self._runtime.write_and_apply(shard, group_id, records, producer)
         elif group_id not in shard.groups:
             self.store.create_group(shard, group_id, now)
