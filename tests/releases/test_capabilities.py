@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 from odradek.emulator.config.configs import BrokerConfig
@@ -167,7 +168,11 @@ def test_the_next_sequence(release: str, epoch: int, sequence: int, code: int) -
     """Of a producer without an epoch, and of one that has written the sequence 0 in the epoch 0."""
     with broker(release) as app:
         for each in [(0, 0)] * (epoch >= 0) + [(epoch, sequence)]:
-            sent = {"producer_id": 7, "producer_epoch": each[0], "base_sequence": each[1]}
+            sent: dict[str, Any] = {
+                "producer_id": 7,
+                "producer_epoch": each[0],
+                "base_sequence": each[1],
+            }
             found = produce(app, batch(b"a", **sent), version=3)
         assert found.error_code == code
 
@@ -176,7 +181,11 @@ def test_the_next_sequence(release: str, epoch: int, sequence: int, code: int) -
 def test_a_batch_that_comes_again_after_another(release: str, code: int) -> None:
     with broker(release) as app:
         for sequence in (0, 1, 0):
-            sent = {"producer_id": 7, "producer_epoch": 0, "base_sequence": sequence}
+            sent: dict[str, Any] = {
+                "producer_id": 7,
+                "producer_epoch": 0,
+                "base_sequence": sequence,
+            }
             found = produce(app, batch(b"a", **sent), version=3)
         assert (found.error_code, found.base_offset) == (code, -1 if code else 0)
 
@@ -360,7 +369,9 @@ def test_the_text_of_client_metrics(release: str, value: str) -> None:
     with broker(release) as app:
         request = changed(16, "m", "metrics", 0, " ")
         app.ask(request, 1)
-        resource = DescribeConfigsRequest.Resource(resource_type=16, resource_name="m")
+        resource = DescribeConfigsRequest.Resource(
+            resource_type=16, resource_name="m", configuration_keys=None
+        )
         answer = app.ask(DescribeConfigsRequest(resources=[resource], include_synonyms=True), 4)
         shown = {each.name: each for each in answer.results[0].configs}["metrics"]
         assert (shown.value, bool(shown.synonyms)) == (value, release == "4.1")
