@@ -28,6 +28,7 @@ from odradek.wire.batch import seal
 from odradek.wire.legacy.message_sets import Message, build_set
 from odradek.wire.records import build_batch, read_records
 
+from tests.requests.configs import change_request
 from tests.requests.consumer_groups import beat
 from tests.requests.fetch import asked, fetch_request, only
 from tests.requests.groups import join_request, joined, sync_request
@@ -42,8 +43,6 @@ from tests.requests.transactions import (
 from tests.support.clock import NOW
 from tests.support.cluster import Client, client_of, open_cluster
 from tests.support.releases import RELEASES
-
-from .test_with_zookeeper import changed
 
 
 @contextmanager
@@ -367,8 +366,7 @@ def test_an_epoch_before_the_last(release: str, code: int) -> None:
 @pytest.mark.parametrize(("release", "value"), [("4.1", ""), ("4.0", " ")])
 def test_the_text_of_client_metrics(release: str, value: str) -> None:
     with broker(release) as app:
-        request = changed(16, "m", "metrics", 0, " ")
-        app.ask(request, 1)
+        app.ask(change_request((16, "m", [("metrics", 0, " ")])), 1)
         resource = DescribeConfigsRequest.Resource(
             resource_type=16, resource_name="m", configuration_keys=None
         )
