@@ -8,7 +8,9 @@ left.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import gc
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -64,6 +66,23 @@ UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, the records of larger batches than this are not checked."""
 
 
+_MANY_PARTITIONS = 1000
+
+
+@contextmanager
+def _uncollected(partitions: int) -> Iterator[None]:
+    """No garbage is looked for while many partitions are opened: all of it stays, and looking at
+    it again and again is a quarter of the time."""
+    if partitions < _MANY_PARTITIONS or not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 class Cluster(Environment):
     """One or several brokers: their topics, groups and sessions, and the time they live in."""
 
@@ -100,9 +119,10 @@ class Cluster(Environment):
         self.cluster_id = self.log_dir.properties.cluster_id
         self.log_manager = LogManager(self, lambda: self.topics, retention)
         say_what_is_wrong(self.log_dir)
-        self.metadata = self._open_metadata(features or {})
-        self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
-        self._follow_topics(is_short=timing != KAFKA_TIMING)
+        with _uncollected(len(self.log_dir.partitions)):
+            self.metadata = self._open_metadata(features or {})
+            self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
+            self._follow_topics(is_short=timing != KAFKA_TIMING)
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep = MetadataUpkeep(self, self.metadata)
         self.producer_expiry = ProducerExpiry(self)

@@ -532,6 +532,7 @@ class Log:
         facts = interval, now_ms, self.notices, compacted_to
         recovery = Recovery(self._home, clean, recovery_point, *facts)
         segments = recovery.run(self.topic_id, self.log_start_offset)
+        self._home.recovered()
         self.log_start_offset = recovery.log_start_offset
         self.producers, self.epochs = recovery.producers, recovery.epochs
         if segments:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
@@ -182,13 +183,16 @@ class LogDirectory:
                 f"the directory is gone; it was flushed up to {self._lost_partitions[key]}"
             )
         for notice in log.notices:
-            self.notices.append(f"{name}/{notice}")
-        log.notices.listener = lambda notice: self.notices.append(f"{name}/{notice}")
+            self._notice(name, notice)
+        log.notices.listener = partial(self._notice, name)
         self.logs[key] = log
         self.partitions[key] = topic_id
         self._unchecked.discard(key)
         self._correct_offsets(key, log)
         return log
+
+    def _notice(self, name: str, notice: str) -> None:
+        self.notices.append(f"{name}/{notice}")
 
     def knows(self, topic: str, partition: int) -> bool:
         """Whether anything of a partition is on disk, or should be."""

@@ -11,7 +11,11 @@ from collections.abc import Callable
 class Notices(list[str]):
     """Sentences, in the order in which they were added."""
 
-    listener: Callable[[str], None] | None = None
+    __slots__ = ("listener",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listener: Callable[[str], None] | None = None
 
     def append(self, sentence: str) -> None:
         super().append(sentence)

@@ -56,6 +56,7 @@ class PartitionDirectory:
         self._stored_epochs = b""
         self._unsynced = {PARTITION_METADATA, LEADER_EPOCHS}
         self._snapshot_offset = 0  # at 0 there is nothing to take
+        self._snapshots: list[int] | None = None  # during a recovery, which asks often
         self._retired: list[tuple[int, Segment]] = []
 
     @contextmanager
@@ -108,9 +109,10 @@ class PartitionDirectory:
 
     def read_epochs(self) -> bytes | None:
         """The stored leader epochs, or None."""
-        if not self.files.exists(LEADER_EPOCHS):
+        try:
+            self._stored_epochs = self.files.read_bytes(LEADER_EPOCHS)
+        except FileNotFoundError:
             return None
-        self._stored_epochs = self.files.read_bytes(LEADER_EPOCHS)
         self._unsynced.add(LEADER_EPOCHS)
         return self._stored_epochs
 
@@ -121,11 +123,13 @@ class PartitionDirectory:
             self.files.write_atomic(name, producers.snapshot())
             self._unsynced.add(name)
             self._snapshot_offset = offset
+            self._snapshots = None
 
     def drop_snapshot(self, offset: int) -> None:
         """Remove the snapshot at `offset`, if there is one."""
         name = self.naming.file(offset, SNAPSHOT)
         self.files.remove(name)
+        self._snapshots = None
         self._unsynced.discard(name)
 
     def retire_snapshot(self, offset: int) -> None:
@@ -133,15 +137,21 @@ class PartitionDirectory:
         name = self.naming.file(offset, SNAPSHOT)
         if self.files.exists(name):
             self.files.rename(name, name + DELETED)
+            self._snapshots = None
         self._unsynced.discard(name)
 
     def find_snapshots(self) -> list[int]:
         """The offsets of all snapshots, lowest first. From now on only later ones are written."""
-        names = (name for name in self.files.names() if name.endswith(SNAPSHOT))
-        parsed = map(self.naming.parse_file, names)
-        offsets = sorted(found[0] for found in parsed if found and found[1] == SNAPSHOT)
-        self._snapshot_offset = offsets[-1] if offsets else 0
-        return offsets
+        if self._snapshots is None:
+            names = (name for name in self.files.names() if name.endswith(SNAPSHOT))
+            parsed = map(self.naming.parse_file, names)
+            self._snapshots = sorted(at[0] for at in parsed if at and at[1] == SNAPSHOT)
+            self._snapshot_offset = self._snapshots[-1] if self._snapshots else 0
+        return list(self._snapshots)
+
+    def recovered(self) -> None:
+        """Look at the directory again when snapshots are asked for after a recovery."""
+        self._snapshots = None
 
     def remove_old_snapshots(self, segments: list[Segment]) -> None:
         """Remove all snapshots except the newest and those at base offsets of the segments."""

@@ -39,6 +39,7 @@ from .naming import DELETED, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX, Naming
 
 RELATIVE_OFFSET_MAX = (1 << 31) - 1
 """An index entry counts offsets from the segment's base in 31 bits."""
+_NOBODY: frozenset[int] = frozenset()  # each call makes another one
 _RECENT = 256  # batches whose positions are in memory: between this many and twice as many
 
 
@@ -95,8 +96,8 @@ class Segment:
         self.is_retired = False
         self.verifier: Callable[[Segment], None] | None = None
         self.damages: list[Damage] = []
-        self.open_producers: frozenset[int] = frozenset()
-        self.ended_producers: frozenset[int] = frozenset()
+        self.open_producers: frozenset[int] = _NOBODY
+        self.ended_producers: frozenset[int] = _NOBODY
         self.base_offset = base_offset
         self.created_ms = now_ms
         self.modified_ms = now_ms

@@ -317,3 +317,8 @@ def test_a_file_that_goes_while_it_is_listed_is_left_out(
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", raced)
     assert files.files() == {"stays": 3}
+
+
+@pytest.mark.parametrize("path", ["/data", "/data/", "/data//"])
+def test_a_path_may_end_with_slashes(path: str) -> None:
+    assert Directory(path).child("orders-0").path == "/data/orders-0"
