@@ -38,6 +38,8 @@ _TIMESTAMP = Struct(">q")
 OVERHEAD = 12
 """Bytes of a batch that its batchLength does not count: base offset and the length itself."""
 HEADER_SIZE = HEADER.size
+LAST_OFFSET_END = 27
+"""Where the last offset delta ends, which brokers read before they look for the whole header."""
 MAGIC = 2
 _CODECS = tuple(Codec)
 _EPOCH_AT = 12

@@ -69,6 +69,9 @@ class Release:
     walks_produced_batches: bool = True
     """Produce looks at every batch of a request for producers first, and what cannot be looked at
     refuses all of it; else each partition is judged by itself."""
+    refuses_long_records: bool = True
+    """A record that is longer than what is left of its batch is INVALID_RECORD; else
+    UNKNOWN_SERVER_ERROR, unless it is the last and something is left."""
     answers_empty_sets: bool = True
     """Produce with no whole entry, or with damage in its place, is refused, and of a partition that
     is named twice all entries are judged; else the connection is closed, and the last entry counts
@@ -140,7 +143,8 @@ class Release:
     has_group_configs: bool = True
     """Groups are resources with configs."""
     shows_brokers_values_of_groups: bool = True
-    """A described config that a group does not set has the brokers' value; else its own default."""
+    """A config that a group does not set has the brokers' value; else, where it is described, and
+    for a streams group that sets others, its own default."""
     refuses_share_fetches_without_group: bool = True
     """ShareFetch and ShareAcknowledge without a group or a member are INVALID_REQUEST; else
     UNKNOWN_SERVER_ERROR."""
@@ -206,6 +210,9 @@ class Release:
     answers_unknown_coordinators: bool = True
     """FindCoordinator of an unknown type is answered, and a good answer has the message NONE; else
     the connection is closed, and there is no message."""
+    checks_described_topics: bool = True
+    """DescribeProducers of a name that no topic can have is INVALID_TOPIC_EXCEPTION, and refusals
+    have messages; else UNKNOWN_TOPIC_OR_PARTITION, without."""
     refuses_unknown_coordinators: bool = True
     """FindCoordinator of an unknown type is INVALID_REQUEST; else UNKNOWN_SERVER_ERROR."""
     lists_only_asked_directories: bool = True

@@ -58,6 +58,9 @@ class GroupConfig:
         definition = group_definitions()[name]
         if name in self._overrides:
             return definition.parse(self._overrides[name])
+        of_streams = name.startswith("streams.") and self._overrides
+        if of_streams and not self._broker.release.shows_brokers_values_of_groups:
+            return definition.default
         return self._broker.default_of(definition)
 
 

@@ -51,9 +51,12 @@ def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) 
     """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, or, in older releases
     for none, UNKNOWN_SERVER_ERROR."""
     is_known = cluster.release.refuses_share_fetches_without_group
-    if group_id is None or (member_id is None and not is_known):
-        raise Refused(Error.INVALID_REQUEST if is_known else Error.UNKNOWN_SERVER_ERROR)
-    check_member_id(member_id)
+    if is_known and group_id is None:
+        raise Refused(Error.INVALID_REQUEST)
+    if is_known or member_id is not None:
+        check_member_id(member_id)
+    if group_id is None or member_id is None:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
     return group_id
 
 

@@ -227,13 +227,19 @@ def delete_old(
     for (name, topic_id), topic in zip(asked, found, strict=True):
         answers.append(Deleted(name=name, topic_id=topic_id, error_message=None))
         if topic is None:
-            by_name = Error.UNKNOWN_TOPIC_OR_PARTITION
-            answers[-1].error_code = Error.UNKNOWN_TOPIC_ID if name is None else by_name
+            answers[-1].error_code = _missing(name, topic_id)
             continue
-        answers[-1].name, answers[-1].topic_id = topic.name, topic.id
+        answers[-1].name = topic.name
         if cluster.topics.by_id(topic.id) is not None:  # it is not named a second time
             _delete(cluster, call, topic, answers[-1], is_late=timeout_ms <= 0)
     return answers
+
+
+def _missing(name: str | None, topic_id: bytes) -> Error:
+    """Who may delete a topic is looked at first: nobody may delete one that is not named."""
+    if name is not None:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION
+    return Error.TOPIC_AUTHORIZATION_FAILED if topic_id == NO_ID else Error.UNKNOWN_TOPIC_ID
 
 
 def _named(cluster: Cluster, name: str | None, topic_id: bytes) -> Topic | None:

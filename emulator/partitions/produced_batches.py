@@ -16,6 +16,7 @@ from ...wire import Error, Refused, WireError
 from ...wire.batch import (
     CODEC_MASK,
     HEADER_SIZE,
+    LAST_OFFSET_END,
     MAGIC,
     NO_TIMESTAMP,
     OVERHEAD,
@@ -143,6 +144,8 @@ def _whole(batch: memoryview, header: BatchHeader | None, config: TopicConfig) -
     """The header of a batch that is worth looking into. Raises Refused."""
     if batch[:8] != bytes(8):
         raise Refused(Error.INVALID_RECORD)
+    if len(batch) < LAST_OFFSET_END:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR)
     if len(batch) > config.max_message_bytes:
         raise Refused(Error.MESSAGE_TOO_LARGE)
     if header is None or checksum(batch, 0, len(batch)) != header.crc:
@@ -174,8 +177,8 @@ def _scanned(
     found = scan(payload, header.count, header.base_timestamp)
     looks_at_contents = kept and config.broker.release.names_invalid_records
     if error := found.fault.error(compressed=bool(codec), kept=looks_at_contents):
-        names = config.broker.release.answers_empty_sets
-        if not names and not codec and runs_out(payload, header.count):
+        refuses = config.broker.release.refuses_long_records
+        if not refuses and not codec and runs_out(payload, header.count):
             error = Error.UNKNOWN_SERVER_ERROR
         raise Refused(error)
     try:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from odradek.emulator.config.configs import BrokerConfig
-from odradek.emulator.config.group import GROUP_RESOURCE
+from odradek.emulator.config.group import GROUP_RESOURCE, GroupConfig
 from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
@@ -17,6 +17,7 @@ from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeReques
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
+from odradek.wire.api.describe_producers import DescribeProducersRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.heartbeat import HeartbeatRequest
 from odradek.wire.api.leave_group import LeaveGroupRequest
@@ -24,6 +25,7 @@ from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
+from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
 from odradek.wire.batch import seal
 from odradek.wire.legacy.message_sets import Message, build_set
 from odradek.wire.records import build_batch, read_records
@@ -53,7 +55,7 @@ def broker(release: str, **configs: str) -> Iterator[Client]:
     cluster.close()
 
 
-@pytest.mark.parametrize(("release", "code"), [("3.3", 42), ("2.7", -1)])
+@pytest.mark.parametrize(("release", "code"), [("2.8", 42), ("2.7", -1)])
 def test_an_unknown_type_of_coordinator(release: str, code: int) -> None:
     with broker(release) as app:
         assert app.ask(FindCoordinatorRequest(key="g", key_type=7), 1).error_code == code
@@ -448,7 +450,7 @@ def test_configs_of_a_group(release: str, is_there: bool, value: str) -> None:
 
 @pytest.mark.parametrize(
     ("release", "values", "code"),
-    [("2.8", b"ab", 87), ("2.7", b"ab", -1), ("2.7", b"a", 87)],
+    [("3.3", b"ab", 87), ("2.8", b"ab", -1), ("2.7", b"a", 87)],
 )
 def test_a_record_that_is_longer_than_its_batch(release: str, values: bytes, code: int) -> None:
     with broker(release) as app:
@@ -610,3 +612,48 @@ def test_the_value_of_a_quota(release: str, value: float, message: str | None) -
         )
         answer = app.ask(AlterClientQuotasRequest(entries=[change], validate_only=False), 0)
         assert answer.entries[0].error_message == message
+
+
+@pytest.mark.parametrize(("release", "codes"), [("3.3", [17, 3]), ("2.8", [3, 3])])
+def test_producers_of_topics_that_are_not_there(release: str, codes: list[int]) -> None:
+    with broker(release) as app:
+        topic = DescribeProducersRequest.Topic
+        topics = [topic(name=name, partition_indexes=[0]) for name in ("a b", "n")]
+        answer = app.ask(DescribeProducersRequest(topics=topics), 0)
+        found = [each.partitions[0] for each in answer.topics]
+        assert [each.error_code for each in found] == codes
+        assert [each.error_message is None for each in found] == [release == "2.8"] * 2
+
+
+@pytest.mark.parametrize("version", [1, 7])
+def test_a_batch_that_ends_before_its_last_offset(version: int) -> None:
+    with broker("3.6") as app:
+        for size, code in ((26, -1), (27, 2), (60, 2)):
+            data = batch(b"a" * 40)[:size]
+            data[8:12] = (size - 12).to_bytes(4, "big")
+            assert produce(app, data, version=version).error_code == code
+
+
+@pytest.mark.parametrize("release", ["4.3", "4.2"])
+def test_configs_of_a_streams_group_that_sets_one(release: str) -> None:
+    name, given = "streams.initial.rebalance.delay.ms", {"streams.num.standby.replicas": "1"}
+    config = BrokerConfig({}, RELEASES[release])
+    assert GroupConfig(config, {}).get(name) == 0
+    assert GroupConfig(config, given).get(name) == (0 if release == "4.3" else 3000)
+
+
+@pytest.mark.parametrize(
+    ("release", "group", "member", "code"),
+    [
+        ("4.3", None, "m", 42),
+        ("4.2", None, "m", -1),
+        ("4.2", None, "", 42),
+        ("4.2", "g", None, -1),
+    ],
+)
+def test_share_groups_without_a_name(
+    release: str, group: str | None, member: str | None, code: int
+) -> None:
+    with broker(release) as app:
+        request = ShareAcknowledgeRequest(group_id=group, member_id=member, topics=[])
+        assert app.ask(request, 1).error_code == code

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from odradek.wire import Request
+from odradek.wire import NO_ID, Request
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.alter_partition_reassignments import AlterPartitionReassignmentsRequest
@@ -253,6 +253,31 @@ def test_codes(release: str) -> None:
         found = [*codes(client_of(cluster, "app").ask(request, version))]
         cluster.close()
         assert sorted(found) == sorted(expected), request
+
+
+def test_topics_that_are_deleted_by_their_id() -> None:
+    """By name the answer has no id; by neither it is as if nobody might delete it."""
+    cluster = open_cluster(release=RELEASES["2.8"])
+    for name in ("t", "u"):
+        cluster.create_topic(name, 1, {})
+    topic, u = DeleteTopicsRequest.Topic, cluster.topics.get("u")
+    assert u is not None
+    asked = [
+        topic(name="t"),
+        topic(name=None),
+        topic(name=None, topic_id=u.id),
+        topic(name=None, topic_id=b"n" * 16),
+    ]
+    request = DeleteTopicsRequest(topics=asked, timeout_ms=_IN_TIME_MS)
+    answer = client_of(cluster, "app").ask(request, 6)
+    found = [(each.name, each.topic_id, each.error_code) for each in answer.responses]
+    assert found == [
+        ("t", NO_ID, 0),
+        (None, NO_ID, 29),
+        ("u", u.id, 0),
+        (None, b"n" * 16, 100),
+    ]
+    cluster.close()
 
 
 def test_a_move_to_where_a_partition_is_raises_the_epoch_of_its_leader() -> None:

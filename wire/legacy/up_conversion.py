@@ -28,7 +28,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ..batch import HEADER_SIZE, MAGIC, NO_TIMESTAMP, checksum, read_header
+from ..batch import HEADER_SIZE, LAST_OFFSET_END, MAGIC, NO_TIMESTAMP, checksum, read_header
 from ..compression import LIMIT, Codec
 from ..errors import Error, Refused, WireError
 from ..primitives import Buffer, wrapped
@@ -184,6 +184,8 @@ def _checked(data: Buffer, max_message_bytes: int, last: Codec = Codec.ZSTD) -> 
         for entry in entries(data):
             if entry.magic == MAGIC and bytes(data[entry.pos : entry.pos + 8]) != bytes(8):
                 raise Refused(Error.INVALID_RECORD)
+            if entry.magic == MAGIC and entry.size < LAST_OFFSET_END:
+                raise Refused(Error.UNKNOWN_SERVER_ERROR)
             if entry.size > max_message_bytes:
                 raise Refused(Error.MESSAGE_TOO_LARGE)
             if not _is_valid(data, entry):
