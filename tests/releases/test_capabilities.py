@@ -655,5 +655,7 @@ def test_share_groups_without_a_name(
     release: str, group: str | None, member: str | None, code: int
 ) -> None:
     with broker(release) as app:
-        request = ShareAcknowledgeRequest(group_id=group, member_id=member, topics=[])
+        request = ShareAcknowledgeRequest(
+            group_id=group, member_id=member, share_session_epoch=0, topics=[]
+        )
         assert app.ask(request, 1).error_code == code

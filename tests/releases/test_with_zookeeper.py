@@ -263,8 +263,8 @@ def test_topics_that_are_deleted_by_their_id() -> None:
     topic, u = DeleteTopicsRequest.Topic, cluster.topics.get("u")
     assert u is not None
     asked = [
-        topic(name="t"),
-        topic(name=None),
+        topic(name="t", topic_id=NO_ID),
+        topic(name=None, topic_id=NO_ID),
         topic(name=None, topic_id=u.id),
         topic(name=None, topic_id=b"n" * 16),
     ]
