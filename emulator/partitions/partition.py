@@ -17,9 +17,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log, StoredBytes
-from ...wire import Error, Refused
+from ...wire import Error, Refused, WireError
 from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, place, read_header
 from ...wire.primitives import Buffer
+from ...wire.records import Record, read_records
 from ..base.logger import log
 from ..config.configs import TopicConfig
 from ..config.internal_topics import INTERNAL_TOPICS
@@ -314,6 +315,18 @@ class Partition:
         read = log.reader.read_later if later else log.reader.read
         # A cut first batch is of no use: since Fetch v3 nothing is sent instead.
         return read(offset, max_bytes, upto=upto, whole_first=whole_first, keeps_cut=keeps_cut)
+
+    def replay(self, apply: Callable[[Record], None]) -> None:
+        """Give a coordinator what its partition has stored, in order. A record that cannot be
+        decoded is named in the broker's log and skipped; a real broker would not load the
+        partition."""
+        reader = self.log.reader
+        for header, chunk, pos in reader.batches_from(self.log.log_start_offset):
+            for record in () if header.is_control else read_records(chunk, pos):
+                try:
+                    apply(record)
+                except WireError as error:
+                    log.error("%s: record %d skipped: %s", self.name, record.offset, error)
 
     def delete_records(self, before: int) -> int:
         """Move the log start offset forward; -1 means to the high watermark. Returns it.

@@ -33,12 +33,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log
-from ...wire import Error, Refused, WireError
+from ...wire import Error, Refused
 from ...wire.batch import read_header
-from ...wire.records import build_batch, read_records
+from ...wire.records import build_batch
 from ..base.call import as_coordinator
 from ..base.java_order import partition_for
-from ..base.logger import log
 from ..config.internal_topics import SHARE_GROUP_STATE
 from ..partitions.partition import NO_LEADER
 from .state import (
@@ -387,15 +386,7 @@ class ShareCoordinators:
         counts = self._state.environment.release.counts_completed_from_start
         shard = ShareCoordinatorShard(self._count, most, counts_from_start=counts)
         self._shards[partition.index] = partition.leader, shard
-        stored = partition.log
-        for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
-            if header.is_control:
-                continue
-            for record in read_records(chunk, pos):
-                try:
-                    shard.replay(decoded(record), record.offset)
-                except WireError as error:
-                    log.error("%s: record %d skipped: %s", partition.name, record.offset, error)
+        partition.replay(lambda record: shard.replay(decoded(record), record.offset))
 
     # Parts
 

@@ -15,10 +15,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ...wire import Error, Refused, WireError
-from ...wire.records import read_records
+from ...wire import Error, Refused
 from ..base.java_order import partition_for
-from ..base.logger import log
 from ..config.internal_topics import TRANSACTION_STATE
 from ..partitions.partition import NO_LEADER
 from .admission import Generation
@@ -32,7 +30,6 @@ if TYPE_CHECKING:
     from ..groups.coordinators import Groups
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
-    from ..partitions.partition import Partition
 
 
 class Transactions:
@@ -138,7 +135,8 @@ class Transactions:
         ]
         for partition in loading:
             self._loaded[partition.index] = partition.leader
-            _replay(partition, self._coordinators[partition.leader])
+            coordinator = self._coordinators[partition.leader]
+            partition.replay(lambda record, to=coordinator: to.replay(*decoded(record)))
         for node_id in {each.leader for each in loading}:
             self._coordinators[node_id].recover()
 
@@ -158,15 +156,3 @@ def settings_of(config: BrokerConfig) -> TransactionSettings:
         fences_by_one_epoch=config.release.fences_by_one_epoch,
         looks_at_level_first=config.release.looks_at_level_first,
     )
-
-
-def _replay(partition: Partition, coordinator: TransactionCoordinator) -> None:
-    stored = partition.log
-    for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
-        if header.is_control:
-            continue
-        for record in read_records(chunk, pos):
-            try:
-                coordinator.replay(*decoded(record))
-            except WireError as error:
-                log.error("%s: record %d skipped: %s", partition, record.offset, error)
