@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..groups.coordinators import Groups
     from ..metadata.delta import MetadataDelta
     from ..metadata.image import MetadataImage
+    from ..partitions.partition import Partition
 
 
 class Transactions:
@@ -135,10 +136,12 @@ class Transactions:
         ]
         for partition in loading:
             self._loaded[partition.index] = partition.leader
-            coordinator = self._coordinators[partition.leader]
-            partition.replay(lambda record, to=coordinator: to.replay(*decoded(record)))
+            self._load(partition, self._coordinators[partition.leader])
         for node_id in {each.leader for each in loading}:
             self._coordinators[node_id].recover()
+
+    def _load(self, partition: Partition, coordinator: TransactionCoordinator) -> None:
+        partition.replay(lambda record: coordinator.replay(*decoded(record)))
 
     def _is_elsewhere(self, node_id: int, transactional_id: str) -> bool:
         return self.leader_of(transactional_id) != node_id
