@@ -14,9 +14,10 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from ..storage import Directory, LogDirectory, RetentionPolicy, kafka_retention
+from ..storage import Directory, LogDirectory, LogDirectoryError, RetentionPolicy, kafka_retention
+from ..storage.log_directory import OfZooKeeperError
 from ..storage.naming import KAFKA, Naming
 from ..wire import Refused
 from ..wire.scan import HAVE_C
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from .security.authorizer.authorizer import Authorizer
     from .security.throttling.throttle import Throttle
 
+Adoption: TypeAlias = Callable[[LogDirectory, MetadataLog], None]
+"""Enters what a broker with ZooKeeper has left into the metadata log."""
 UNSCANNED_WITHOUT_C = 1000
 """Without the C extension, the records of larger batches than this are not checked."""
 
@@ -107,6 +110,7 @@ class Cluster(Environment):
         naming: Naming = KAFKA,
         journal: Journal | None = None,
         timing: str = INSTANT,
+        adopt: Adoption | None = None,
     ) -> None:
         super().__init__(config, brokers, clock, random, journal)
         self.tracker = ClientTracker(self, self.journal)
@@ -115,14 +119,14 @@ class Cluster(Environment):
         self._set_limits(config, scan_limit)
         listeners = check_security(config, len(self.nodes))
         key_sets = key_sets_of(config, self.clock.now())
-        self.log_dir = LogDirectory.open(data_dir, node_id=config.get("node.id"), naming=naming)
-        self.cluster_id = self.log_dir.properties.cluster_id
+        self.log_dir = self._open_directory(data_dir, naming)
         self.log_manager = LogManager(self, lambda: self.topics, retention)
         say_what_is_wrong(self.log_dir)
         with _uncollected(len(self.log_dir.partitions)):
-            self.metadata = self._open_metadata(features or {})
+            self.metadata = self._open_metadata(features or {}, adopt)
             self.brokers = {node_id: self._broker(node_id) for node_id in self.nodes}
             self._follow_topics(is_short=timing != KAFKA_TIMING)
+        self.cluster_id = self.log_dir.properties.cluster_id
         self.log_dir.report_unknown_partitions()
         self.metadata_upkeep = MetadataUpkeep(self, self.metadata)
         self.producer_expiry = ProducerExpiry(self)
@@ -207,7 +211,20 @@ class Cluster(Environment):
             self.chain.append(self.timing)
             self.replication.answers_ms = self.timing.stop_ms
 
-    def _open_metadata(self, features: Mapping[str, int]) -> MetadataLog:
+    def _open_directory(self, data_dir: Path | Directory, naming: Naming) -> LogDirectory:
+        """Raises LogDirectoryError."""
+        node_id, of_zookeeper = self.config.get("node.id"), self.release.of_zookeeper
+        try:
+            return LogDirectory.open(
+                data_dir, node_id=node_id, naming=naming, of_zookeeper=of_zookeeper
+            )
+        except OfZooKeeperError as error:
+            raise LogDirectoryError(
+                f"{error}: Kafka {self.release.name} does not open it. Open it with "
+                'version="3.9" first, which migrates it to KRaft'
+            ) from None
+
+    def _open_metadata(self, features: Mapping[str, int], adopt: Adoption | None) -> MetadataLog:
         """The metadata log, replayed, every partition having its leader."""
         try:
             metadata = MetadataLog.open(
@@ -220,6 +237,8 @@ class Cluster(Environment):
         except ConfigError:  # a directory of another release: it stays as it is
             self.log_dir.close(clean=self.log_dir.clean)
             raise
+        if adopt is not None and self.log_dir.has_zookeeper:
+            adopt(self.log_dir, metadata)
         take_over(metadata, alive(self.nodes), self.release)
         return metadata
 

@@ -13,7 +13,7 @@ from datetime import timedelta
 from math import isfinite
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ..storage import MemoryDisk
 from ..storage.naming import Naming, naming_of
@@ -341,13 +341,23 @@ def port_beside(name: str, given: bool | int) -> int | None:
     return given
 
 
-def zookeeper_port(given: bool | int, release: Release) -> int | None:
-    """The port of ZooKeeper: None for none, 0 for any free one."""
-    port = port_beside("zookeeper", given)
-    if port is not None and not release.has_zookeeper:
+class ZooKeeperPlace(NamedTuple):
+    """Where a ZooKeeper listens (None for none, 0 for any free port), and its dataDir, if it has
+    one."""
+
+    port: int | None = None
+    directory: Path | None = None
+
+
+def zookeeper(given: bool | int | str | Path, release: Release) -> ZooKeeperPlace:
+    if isinstance(given, str | os.PathLike):
+        place = ZooKeeperPlace(0, Path(given).absolute())
+    else:
+        place = ZooKeeperPlace(port_beside("zookeeper", given))
+    if place.port is not None and not release.has_zookeeper:
         text = f"zookeeper: Kafka {release.name} has none, since 4.0: give a version of before"
         raise ValueError(f"{text}, as 3.9")
-    return port
+    return place
 
 
 def naming(given: str) -> Naming:

@@ -41,6 +41,10 @@ class Availability:
         self._identity = b"" if directory is None else directory.read_bytes(META_PROPERTIES)
         self._has_said = False
 
+    def identified(self, identity: bytes) -> None:
+        """These bytes are its `meta.properties` from now on."""
+        self._identity = identity
+
     def check(self) -> None:
         """Raise OSError if it is offline."""
         if self.offline is not None:

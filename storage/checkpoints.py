@@ -9,8 +9,11 @@ last counts.
 
 `meta.properties` is a Java properties file (Latin-1, `#` or `!` comments, `=`, `:` or blanks
 between name and value, backslash escapes, continued lines) with `version=1`, `cluster.id`,
-`node.id` and `directory.id`. `partition.metadata` is 43 bytes, `version: 0`, a newline and
-`topic_id: <22 characters>`, without a newline at the end. The clean shutdown marker counts if it
+`node.id` and `directory.id`. That of a broker with ZooKeeper has `version=0`, `broker.id` and,
+since 2.4, `cluster.id`; the id that a cluster has here meanwhile is `odradek.cluster.id`.
+
+`partition.metadata` is 43 bytes, `version: 0`, a newline and `topic_id: <22 characters>`, without a
+newline at the end. The clean shutdown marker counts if it
 exists; its text is informative.
 
 Rules: these functions read all that Kafka reads. What would make a Kafka process exit raises
@@ -148,12 +151,16 @@ class MetaProperties(NamedTuple):
     cluster_id: str
     node_id: int
     directory_id: bytes | None = None
+    has_zookeeper: bool = False
+    """Of a broker whose metadata is in ZooKeeper: version 0."""
+    is_cluster_known: bool = True
+    """Else the cluster's id is not ZooKeeper's: it is empty, or was made here."""
 
 
 def read_meta_properties(data: bytes, file: str = META_PROPERTIES) -> MetaProperties:
     """Read `meta.properties`; other properties in it are ignored.
 
-    Raises CheckpointError, naming `file`, if one of the required three is missing or one is wrong.
+    Raises CheckpointError, naming `file`, if one of the required ones is missing or one is wrong.
     """
     properties = _read_properties(data, file)
 
@@ -163,24 +170,31 @@ def read_meta_properties(data: bytes, file: str = META_PROPERTIES) -> MetaProper
         return properties[name]
 
     version, line = required("version")
-    if version != "1":
+    if version not in ("0", "1"):
         raise CheckpointError(file, line, f"version {version!r} instead of 1")
-    cluster_id, _ = required("cluster.id")
-    node_id, line = required("node.id")
+    has_zookeeper = version == "0"
+    is_known = not has_zookeeper or "cluster.id" in properties
+    cluster_id, _ = required("cluster.id") if is_known else properties.get(_OWN_ID, ("", 0))
+    node_id, line = required("broker.id" if has_zookeeper else "node.id")
     node = _integer(node_id.encode(), _MAX_INT, file, line)
-    if "directory.id" not in properties:
-        return MetaProperties(cluster_id, node)
-    return MetaProperties(cluster_id, node, _id(*properties["directory.id"], file))
+    found = MetaProperties(cluster_id, node, None, has_zookeeper, is_known)
+    if has_zookeeper or "directory.id" not in properties:
+        return found
+    return found._replace(directory_id=_id(*properties["directory.id"], file))
+
+
+_OWN_ID = "odradek.cluster.id"
 
 
 def format_meta_properties(properties: MetaProperties) -> bytes:
     """Write `meta.properties`, without the date that Java puts at its head."""
+    has_zookeeper = properties.has_zookeeper
     lines = {
-        "version": "1",
-        "cluster.id": _escape(properties.cluster_id),
-        "node.id": str(properties.node_id),
+        "version": "0" if has_zookeeper else "1",
+        "cluster.id" if properties.is_cluster_known else _OWN_ID: _escape(properties.cluster_id),
+        "broker.id" if has_zookeeper else "node.id": str(properties.node_id),
     }
-    if properties.directory_id is not None:
+    if properties.directory_id is not None and not has_zookeeper:
         lines["directory.id"] = id_text(properties.directory_id)
     return "".join(f"{name}={value}\n" for name, value in lines.items()).encode("ascii")
 

@@ -120,7 +120,7 @@ class Log:
         self,
         home: PartitionDirectory,
         *,
-        topic_id: bytes,
+        topic_id: bytes | None,
         config: LogConfig,
         log_start_offset: int,
         now_ms: int,
@@ -152,7 +152,7 @@ class Log:
         topic: str,
         partition: int,
         *,
-        topic_id: bytes,
+        topic_id: bytes | None,
         config: LogConfig,
         now_ms: int,
         clean: bool,
@@ -164,6 +164,7 @@ class Log:
     ) -> Log:
         """Open the partition's log in the log directory `directory`, recovering what is there.
 
+        `topic_id`: None where directories of partitions have none, as with ZooKeeper.
         `clean`: the last stop was clean, so only the newest segment is checked. `recovery_point`,
         `log_start_offset`, `cleaned_offset`: what the checkpoints have. Raises Refused
         (KAFKA_STORAGE_ERROR) when the disk fails.

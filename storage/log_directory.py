@@ -9,6 +9,9 @@ Rules:
   written if every log that needed a check was opened, and closed without an error.
 - Half-removed directories (`-delete`) are removed. A directory whose `partition.metadata` names
   another topic is renamed to end in `-stray` when the partition is opened.
+- A directory of a broker with ZooKeeper (`meta.properties` of version 0) is refused, unless it is
+  asked for: to be gone on with as it is, without ids of topics, or to become one of KRaft, once the
+  metadata is written (`leave_zookeeper`).
 - The checkpoints of recovery points, log starts and high watermarks list the partitions on disk,
   open or not; `__cluster_metadata` is in none of them, and its log is always checked.
 
@@ -29,7 +32,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ..wire.errors import Refused
 from ..wire.primitives import id_text, random_id
@@ -48,6 +51,7 @@ from .checkpoints import (
     format_clean_shutdown,
     format_meta_properties,
     format_offsets,
+    format_partition_metadata,
     read_meta_properties,
     read_offsets,
     read_partition_metadata,
@@ -62,12 +66,18 @@ from .notices import Notices
 from .stored_epochs import first_stored_epoch, log_start_from_epochs
 
 TopicPartition: TypeAlias = tuple[str, int]
+OfZooKeeper: TypeAlias = Literal["refused", "kept", "migrated"]
+"""The way in which a directory of a broker with ZooKeeper is opened."""
 
 MALFORMED = ".malformed"
 
 
 class LogDirectoryError(Exception):
     """The directory cannot be used, or was not closed cleanly. The text names it and says why."""
+
+
+class OfZooKeeperError(LogDirectoryError):
+    """The directory is of a broker with ZooKeeper, and is not to be opened as one."""
 
 
 class LogDirectory:
@@ -86,6 +96,7 @@ class LogDirectory:
         properties: MetaProperties,
         naming: Naming,
         new_id: Callable[[], bytes],
+        of_zookeeper: OfZooKeeper = "refused",
     ) -> None:
         self.path = directory.path
         self.properties = properties
@@ -97,6 +108,9 @@ class LogDirectory:
         self.naming = naming
         self._lock: FileLock | None = lock
         self._new_id = new_id
+        self.has_zookeeper = properties.has_zookeeper
+        """Whether it was opened as one of a broker with ZooKeeper."""
+        self._keeps_ids = not properties.has_zookeeper or of_zookeeper == "migrated"
         self._check_naming()
         self.clean = directory.exists(CLEAN_SHUTDOWN)
         if self.clean:  # a crash from now on must not find the marker
@@ -123,6 +137,7 @@ class LogDirectory:
         naming: Naming = KAFKA,
         durable: bool = False,
         new_id: Callable[[], bytes] = random_id,
+        of_zookeeper: OfZooKeeper = "refused",
     ) -> LogDirectory:
         """Lock the directory and list its partitions, creating it if need be.
 
@@ -141,8 +156,9 @@ class LogDirectory:
         except OSError as error:
             raise LogDirectoryError(f"{path} cannot be opened: {error}") from error
         try:
-            properties = _identify(directory, node_id, cluster_id, new_id)
-            return cls(directory, lock, properties, naming, new_id)
+            is_refused = of_zookeeper == "refused"
+            properties = _identify(directory, node_id, cluster_id, new_id, is_refused=is_refused)
+            return cls(directory, lock, properties, naming, new_id, of_zookeeper)
         except OSError as error:
             lock.release(remove=False)
             raise LogDirectoryError(f"{path} cannot be opened: {error}") from error
@@ -163,10 +179,12 @@ class LogDirectory:
         if self.partitions.get(key) not in (None, topic_id):
             self._rename_to_stray(topic, partition)
         name = self.naming.directory(topic, partition)
+        if self.has_zookeeper:
+            self._write_id(name, topic_id)
         first = first_stored_epoch(self.directory.child(name)) if self._log_starts_lost else None
         log = Log.open(
             *(self.directory, topic, partition),
-            topic_id=topic_id,
+            topic_id=topic_id if self._keeps_ids else None,
             config=config,
             now_ms=now_ms,
             clean=self.clean and topic != CLUSTER_METADATA,
@@ -193,6 +211,39 @@ class LogDirectory:
 
     def _notice(self, name: str, notice: str) -> None:
         self.notices.append(f"{name}/{notice}")
+
+    def _write_id(self, name: str, topic_id: bytes) -> None:
+        """With ZooKeeper directories of partitions have no id of the topic; in KRaft they do."""
+        home = self.directory.child(name)
+        if self._keeps_ids and home.exists() and not home.exists(PARTITION_METADATA):
+            home.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
+
+    def name_cluster(self, cluster_id: str) -> None:
+        """This is the cluster's id, by ZooKeeper. Raises LogDirectoryError if the directory belongs
+        to another one; OSError."""
+        properties = self.properties
+        if properties.is_cluster_known and properties.cluster_id != cluster_id:
+            raise LogDirectoryError(
+                f"{self.path} belongs to cluster {properties.cluster_id}, not to {cluster_id}"
+            )
+        self._identify_as(properties._replace(cluster_id=cluster_id, is_cluster_known=True))
+
+    def leave_zookeeper(self) -> None:
+        """From now on it is the directory of a KRaft node. Raises OSError."""
+        properties = self.properties._replace(has_zookeeper=False, is_cluster_known=True)
+        self._identify_as(properties._replace(directory_id=self._new_id()))
+
+    def _identify_as(self, properties: MetaProperties) -> None:
+        if properties != self.properties:
+            data = format_meta_properties(properties)
+            self.directory.write_atomic(META_PROPERTIES, data)
+            self.availability.identified(data)
+            self.properties = properties
+
+    @property
+    def cleaned_offsets(self) -> Mapping[TopicPartition, int]:
+        """Up to which offset each partition was compacted, by the checkpoint."""
+        return self._cleaned_offsets
 
     def knows(self, topic: str, partition: int) -> bool:
         """Whether anything of a partition is on disk, or should be."""
@@ -303,7 +354,7 @@ class LogDirectory:
     ) -> dict[TopicPartition, int] | None:
         """A checkpoint's lines of partitions on disk; None if it was malformed or missing."""
         if not self.directory.exists(name):
-            if required and self.partitions and self.clean:
+            if required and self.partitions and self.clean and not self.has_zookeeper:
                 self.notices.append(f"{name}: missing")
             return None
         try:
@@ -389,7 +440,12 @@ class LogDirectory:
 
 
 def _identify(
-    directory: Directory, node_id: int, cluster_id: str | None, new_id: Callable[[], bytes]
+    directory: Directory,
+    node_id: int,
+    cluster_id: str | None,
+    new_id: Callable[[], bytes],
+    *,
+    is_refused: bool,
 ) -> MetaProperties:
     """Read or create `meta.properties`. Raises LogDirectoryError, OSError."""
     if not directory.exists(META_PROPERTIES):
@@ -400,6 +456,10 @@ def _identify(
         properties = read_meta_properties(directory.read_bytes(META_PROPERTIES))
     except CheckpointError as error:
         raise LogDirectoryError(f"{directory.path} cannot be used: {error}") from error
+    if properties.has_zookeeper and is_refused:
+        raise OfZooKeeperError(
+            f"{directory.path} is of a broker with ZooKeeper ({META_PROPERTIES} has version=0)"
+        )
     if properties.node_id != node_id:
         raise LogDirectoryError(
             f"{directory.path} belongs to node {properties.node_id}, not to node {node_id}"
@@ -408,7 +468,10 @@ def _identify(
         raise LogDirectoryError(
             f"{directory.path} belongs to cluster {properties.cluster_id}, not to {cluster_id}"
         )
-    if properties.directory_id is None:
+    if properties.has_zookeeper and not properties.cluster_id:
+        properties = properties._replace(cluster_id=cluster_id or id_text(new_id()))
+        directory.write_atomic(META_PROPERTIES, format_meta_properties(properties))
+    if properties.directory_id is None and not properties.has_zookeeper:
         properties = properties._replace(directory_id=new_id())
         directory.write_atomic(META_PROPERTIES, format_meta_properties(properties))
     return properties

@@ -80,7 +80,7 @@ class PartitionDirectory:
             error = reason
         return Refused(Error.KAFKA_STORAGE_ERROR, f"{self.name}: {error}")
 
-    def create(self, topic_id: bytes, epochs: LeaderEpochs) -> None:
+    def create(self, topic_id: bytes | None, epochs: LeaderEpochs) -> None:
         """Create the directory, for the first batch."""
         self.check_open()
         self.availability.look()  # `make` would bring a log directory back that was removed
@@ -95,9 +95,10 @@ class PartitionDirectory:
         if self.closed:
             raise OSError(EBADF, "the log is closed", self.name)
 
-    def write_metadata(self, topic_id: bytes) -> None:
-        """Write the topic's id."""
-        self.files.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
+    def write_metadata(self, topic_id: bytes | None) -> None:
+        """Write the topic's id, if the directory is to have it."""
+        if topic_id is not None:
+            self.files.write_atomic(PARTITION_METADATA, format_partition_metadata(topic_id))
 
     def store_epochs(self, epochs: LeaderEpochs, log_end_offset: int | None = None) -> None:
         """Write the leader epochs, if there is a directory and they have changed."""

@@ -153,12 +153,12 @@ def _add_behaviour(serve: argparse.ArgumentParser) -> None:
     _add_beside(serve)
     serve.add_argument(
         "--zookeeper",
-        metavar="PORT",
+        metavar="PORT|DIR",
         nargs="?",
         const=ZOOKEEPER_PORT,
-        type=port_number,
-        help=f"serve a ZooKeeper at this port ({ZOOKEEPER_PORT}), with a --kafka-version of before "
-        "4.0; see docs/zookeeper.md",
+        type=_zookeeper,
+        help=f"serve a ZooKeeper at this port ({ZOOKEEPER_PORT}), or the one of this dataDir, with "
+        "a --kafka-version of before 4.0; see docs/zookeeper.md",
     )
     serve.add_argument(
         "--until-stdin-ends",
@@ -300,6 +300,11 @@ def port_number(text: str) -> int:
     if not _is_number(text) or int(text) > 65535:
         raise argparse.ArgumentTypeError(f"not a port: {text!r}")
     return int(text)
+
+
+def _zookeeper(text: str) -> int | str:
+    """A port, or the directory of a ZooKeeper."""
+    return port_number(text) if _is_number(text) else text
 
 
 def _addresses(text: str) -> list[str]:

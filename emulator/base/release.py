@@ -15,13 +15,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from typing import Any
+from typing import Any, Literal
 
 Range = tuple[int, int]
 
 # GetTelemetrySubscriptions, PushTelemetry: advertised only where a plug-in takes metrics.
 _TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
 _TELEMETRY_SINCE = (3, 7)
+_MIGRATION_LEVEL = 8
+"""Of metadata.version, 3.4."""
 
 _FEATURES_4_3: dict[str, Range] = {
     "group.version": (0, 1),
@@ -330,6 +332,15 @@ class Release:
     def has_zookeeper(self) -> bool:
         """Whether brokers can run with ZooKeeper: up to 3.9."""
         return int(self.name.partition(".")[0]) < 4
+
+    @property
+    def of_zookeeper(self) -> Literal["refused", "kept", "migrated"]:
+        """What becomes of a log directory of a broker with ZooKeeper: those from 3.4 to 3.9 can
+        migrate it to KRaft."""
+        if not self.has_kraft:
+            return "kept"
+        can_migrate = self.features["metadata.version"][1] >= _MIGRATION_LEVEL
+        return "migrated" if can_migrate and self.records_zookeeper_migration else "refused"
 
     @property
     def has_client_metrics(self) -> bool:

@@ -243,6 +243,7 @@ class TopicConfig:
         "down_conversion",
         "is_compacted",
         "log_append_time",
+        "magic",
         "max_message_bytes",
         "min_insync_replicas",
         "overrides",
@@ -271,6 +272,8 @@ class TopicConfig:
         self.timestamp_before_max_ms: int = values["message.timestamp.before.max.ms"]
         # Configs that not every release has.
         self.down_conversion: bool = values.get("message.downconversion.enable", True)
+        self.magic = _magic(broker.release, values)
+        """The format in which messages are stored."""
         difference: int = values.get("message.timestamp.difference.max.ms", NO_BOUND)
         if self.timestamp_before_max_ms == NO_BOUND:
             self.timestamp_before_max_ms = difference
@@ -316,6 +319,19 @@ class TopicConfig:
                 keeps_old_formats=self.broker.release.compacts_into_old_formats,
             )
         return self._log_config
+
+
+_MAGIC_SINCE = {(0, 10): 1, (0, 11): 2}
+
+
+def _magic(release: Release, values: Mapping[str, Any]) -> int:
+    """The format that `message.format.version` names; from 3.0 on it is that of 0.11."""
+    if release.has_kraft:
+        return 2
+    name: str = values.get("message.format.version", "0.8")
+    first, second = name.partition("-")[0].split(".")[:2]
+    known = [magic for since, magic in _MAGIC_SINCE.items() if since <= (int(first), int(second))]
+    return max(known, default=0)
 
 
 _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}

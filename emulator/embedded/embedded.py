@@ -31,7 +31,7 @@ from threading import RLock
 from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from ...storage import Directory, MemoryDisk, RetentionPolicy, kafka_retention
+from ...storage import Directory, LogDirectory, MemoryDisk, RetentionPolicy, kafka_retention
 from ...storage.disk.directory import Descriptors
 from ...wire import Error, Refused
 from .. import parameters
@@ -43,7 +43,7 @@ from ..base.release import KAFKA_4_3
 from ..base.temporary import TemporaryDirectory
 from ..base.words import number_of
 from ..broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
-from ..cluster import Cluster
+from ..cluster import Adoption, Cluster
 from ..config.configs import BrokerConfig
 from ..control.disk_rules import DiskRule, DiskRules
 from ..control.rules.rules import Rules
@@ -58,9 +58,11 @@ from .requests import RequestLog
 
 if TYPE_CHECKING:
     from ..control.traffic.journal import RequestJournal
+    from ..metadata.log import MetadataLog
     from ..security.tls.certificates import Certificates
     from ..snapshots.snapshot import Snapshot
     from ..zookeeper.server import ZooKeeperServer
+    from ..zookeeper.tree import Tree
 
 T = TypeVar("T")
 _START_TIMEOUT_S = 30
@@ -111,7 +113,7 @@ class Embedded:
         acls: bool = False,
         security: str | None = None,
         users: Mapping[str, str] | None = None,
-        zookeeper: bool | int = False,
+        zookeeper: bool | int | str | Path = False,
     ) -> None:
         given_racks = parameters.racks(brokers, racks)
         self._naming, self._release = parameters.naming(naming), parameters.release(version)
@@ -132,7 +134,7 @@ class Embedded:
         self._rules = Rules()  # of all its runs, too
         self._state = None if state is None else fitting(state, self._release, naming)
         self._requests = RequestLog(self, is_on=journal)
-        self._zookeeper_port = parameters.zookeeper_port(zookeeper, self._release)
+        self._zookeeper = parameters.zookeeper(zookeeper, self._release)
         self._new_disk_rules()
 
     def __repr__(self) -> str:
@@ -398,28 +400,50 @@ class Embedded:
     async def _broker(self) -> AsyncIterator[Serving]:
         with self._home() as home:
             state = begin_state(self, home)
-            server = self._new_server(cluster := self._new_cluster(home, None, state))
+            tree = self._stopped_zookeeper()
+            cluster = self._new_cluster(home, None, state, adopt=partial(self._adopt, tree))
+            server = self._new_server(cluster)
             zookeeper: ZooKeeperServer | None = None
             try:
                 self._listen(cluster, server)
-                zookeeper = self._new_zookeeper(server)
+                zookeeper = self._new_zookeeper(server, tree)
                 yield Serving(server, home if isinstance(home, Path) else None, zookeeper)
             finally:
-                if zookeeper is not None:
-                    await zookeeper.close()
-                await server.close()
-                if not server.is_down:
-                    close_cleanly(server.cluster, is_last=self._is_temporary)
+                try:
+                    if zookeeper is not None:
+                        await zookeeper.close()
+                finally:
+                    await server.close()
+                    if not server.is_down:
+                        close_cleanly(server.cluster, is_last=self._is_temporary)
 
     def _new_server(self, cluster: Cluster) -> Server:
         return Server(cluster)
 
-    def _new_zookeeper(self, server: Server) -> ZooKeeperServer | None:
-        if self._zookeeper_port is None:
+    def _stopped_zookeeper(self) -> Tree | None:
+        """What there is in the dataDir that was given. Raises ValueError, OSError."""
+        directory = self._zookeeper.directory
+        if directory is None or not directory.exists():
+            return None
+        from ..zookeeper.files import load
+
+        return load(directory, self._clock.now)
+
+    def _adopt(self, tree: Tree | None, log_dir: LogDirectory, metadata: MetadataLog) -> None:
+        """The directory is of a broker with ZooKeeper."""
+        from ..metadata.adoption import adopt
+        from ..zookeeper.takeover import StoppedRegistries
+
+        registries = None if tree is None else StoppedRegistries(tree)
+        adopt(log_dir, metadata, self._config, registries)
+
+    def _new_zookeeper(self, server: Server, tree: Tree | None) -> ZooKeeperServer | None:
+        port, directory = self._zookeeper
+        if port is None:
             return None
         from ..zookeeper.server import ZooKeeperServer
 
-        return ZooKeeperServer(server, self._listening.host, self._zookeeper_port)
+        return ZooKeeperServer(server, self._listening.host, port, tree=tree, directory=directory)
 
     def _listen(self, cluster: Cluster, server: Server) -> None:
         """Accept connections, and create the topics."""
@@ -479,6 +503,7 @@ class Embedded:
         data_dir: Path | Directory,
         nodes: Sequence[Node] | None = None,
         state: Snapshot | None = None,
+        adopt: Adoption | None = None,
     ) -> Cluster:
         config = self._config.at_start()
         if nodes is None:
@@ -508,6 +533,7 @@ class Embedded:
             journal=self._journal,
             timing=self._timing,
             random=self._random,
+            adopt=adopt,
         )
         if kept is not None:
             restore(cluster.replication, kept)

@@ -12,6 +12,7 @@ from ..base.clock import ManualClock, Movable, SystemClock
 from ..base.journal import Journal
 from ..base.release import Release
 from ..control.rules.rules import Rules
+from ..parameters import ZooKeeperPlace
 from ..snapshots.archive import StateError
 from .requests import RequestLog
 
@@ -122,8 +123,8 @@ def twin_of(kafka: K, state: Snapshot) -> K:
     twin._rules = Rules()
     twin._journal = Journal(twin._clock, kafka._journal.most)
     twin._listening, twin._advertised = Listening(kafka._listening.host, 0), None
-    if kafka._zookeeper_port is not None:
-        twin._zookeeper_port = 0
+    if kafka._zookeeper.port is not None:
+        twin._zookeeper = ZooKeeperPlace(0)
     if kafka._listens_by_config:
         from ..security.initial_users import free_ports
 

@@ -11,7 +11,7 @@ partition: that is in readiness/, for who asks for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, MutableMapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,7 @@ class Groups:
         self._share_states = share_states
         # Answers to parked requests wait until a change of leaders is complete.
         self._held: list[Callable[[], None]] | None = None
-        self.in_zookeeper: dict[tuple[str, str, int], int] = {}
+        self.in_zookeeper: MutableMapping[tuple[str, str, int], int] = {}
         """What OffsetCommit v0 has committed, by group, topic and partition."""
 
     @cached_property

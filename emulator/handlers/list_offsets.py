@@ -192,6 +192,8 @@ def _find(
         bound = partition.upper_bound(request.isolation_level, node_id)
     else:
         bound = partition.end_at(node_id)
+    if timestamp >= 0 and not partition.topic.config.magic:
+        raise Refused(Error.UNSUPPORTED_FOR_MESSAGE_FORMAT)  # its messages have no times
     if timestamp == LATEST:
         offset, found_at, epoch = bound, -1, partition.leader_epoch
     else:

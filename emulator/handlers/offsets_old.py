@@ -4,8 +4,8 @@ They are apart from what later versions commit: whoever commits in v0 reads in v
 that is not known, and of one without an offset, the answer is UNKNOWN_TOPIC_OR_PARTITION. A group
 without a name is UNKNOWN_SERVER_ERROR: ZooKeeper has no such path.
 
-Left out: the offsets are kept in memory; a restart forgets them, and a ZooKeeper beside the brokers
-does not show them.
+With a ZooKeeper beside the brokers that is where they are (zookeeper/registry.py). Without one they
+are kept in memory, and a restart forgets them.
 """
 
 from __future__ import annotations

@@ -235,7 +235,10 @@ class Partition:
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
         try:
-            stored.append(batch, placed, now)
+            if self.topic.config.magic == _MAGIC:
+                stored.append(batch, placed, now)
+            else:
+                _append_old(stored, batch, self.topic.config.magic, now)
         except Refused as error:
             self._complain(error, now)
             raise
@@ -445,6 +448,19 @@ class Partition:
     def _look(self) -> None:
         for ack in list(self.acks):
             ack.look()
+
+
+def _append_old(stored: Log, batch: bytearray | memoryview, magic: int, now: int) -> None:
+    """Append a batch as the messages that its topic's `message.format.version` asks for. Raises
+    Refused."""
+    from ...wire.legacy.as_batches import old_header
+    from ...wire.legacy.down_conversion import down_convert
+    from ...wire.legacy.message_sets import entries
+
+    messages = memoryview(down_convert(batch, magic, 0))
+    for entry in entries(messages):
+        message = messages[entry.pos : entry.pos + entry.size]
+        stored.append(message, old_header(message), now)
 
 
 class Topic:

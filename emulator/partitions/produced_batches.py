@@ -72,7 +72,7 @@ def plain_header(
         return None
     if count != delta + 1 or count <= 0 or (scan_limit is not None and count > scan_limit):
         return None
-    if producer[0] >= 0 > producer[2]:
+    if producer[0] >= 0 and (producer[2] < 0 or config.magic < MAGIC):
         return None
     if size > config.max_message_bytes or config.log_append_time:
         return None
@@ -151,6 +151,8 @@ def _whole(batch: memoryview, header: BatchHeader | None, config: TopicConfig) -
     if header is None or checksum(batch, 0, len(batch)) != header.crc:
         raise Refused(Error.CORRUPT_MESSAGE)
     _check_header(header)
+    if header.producer_id >= 0 and config.magic < MAGIC:
+        raise Refused(Error.UNSUPPORTED_FOR_MESSAGE_FORMAT)
     return header
 
 

@@ -36,7 +36,7 @@ IDS, TOPICS, CONTROLLER, EPOCH = (
     "/controller",
     "/controller_epoch",
 )
-CONFIG, CHANGES = "/config", "/config/changes"
+CONFIG, CHANGES, CONSUMERS = "/config", "/config/changes", "/consumers"
 DELETIONS, MOVES, ELECTIONS = (
     "/admin/delete_topics",
     "/admin/reassign_partitions",
@@ -49,7 +49,7 @@ _ANY = (MetadataRequest.api_key, 0)
 _VERSIONS = (ApiVersionsRequest.api_key, 0)
 _MOVED_DIRECTORIES = (AlterReplicaLogDirsRequest.api_key, 0)
 PATHS = {
-    **dict.fromkeys(("/consumers", IDS, TOPICS, CHANGES, DELETIONS, f"{CONFIG}/topics"), _ANY),
+    **dict.fromkeys((CONSUMERS, IDS, TOPICS, CHANGES, DELETIONS, f"{CONFIG}/topics"), _ANY),
     **dict.fromkeys(("/brokers/seqid", ISR_CHANGES, f"{CONFIG}/clients"), _VERSIONS),
     PRODUCER_IDS: (InitProducerIdRequest.api_key, 0),
     "/log_dir_event_notification": _MOVED_DIRECTORIES,
@@ -100,6 +100,11 @@ def epoch_of(data: bytes | None) -> int | None:
     except Unreadable:
         return None
     return found if isinstance(found, int) else None
+
+
+def number_of(data: bytes | None) -> int:
+    """A node's number; 0 where there is none."""
+    return int(data) if data and data.isdigit() else 0
 
 
 # Brokers
@@ -188,6 +193,11 @@ def topic_node(topic: TopicImage, release: Release) -> dict[str, Any]:
 def state_path(topic: str, index: int) -> str:
     """Where a partition's state is."""
     return f"{TOPICS}/{topic}/partitions/{index}/state"
+
+
+def offset_path(group: str, topic: str, index: int) -> str:
+    """Where the offset is that a group without a coordinator has committed."""
+    return f"{CONSUMERS}/{group}/offsets/{topic}/{index}"
 
 
 def state_node(partition: PartitionImage, controller_epoch: int) -> dict[str, Any]:

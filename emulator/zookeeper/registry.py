@@ -30,20 +30,20 @@ delegation tokens are not shown. Source: KafkaZkClient, ZkData; three brokers of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ...wire import Refused
-from ...wire.stored.cluster import MetadataRecord, RemoveUserScramCredentialRecord
+from ...wire.stored.cluster import MetadataRecord
 from ..base.logger import log
 from ..metadata.config_changes import plan_broker_configs
 from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
 from ..replication.controller import PREFERRED
-from ..security.quotas import USER, entity_key, quota_records
 from . import contents as at
 from .contents import text_of
 from .errors import KeeperError
+from .takeover import client_records
 from .tree import NOBODY, Change, Create, Delete, Event, Mode, SetData, Who, parent_of
 
 if TYPE_CHECKING:
@@ -200,20 +200,38 @@ class Writes:
 
     def _set_client(self, path: str, configs: dict[str, str]) -> None:
         """Quotas, and a user's credentials."""
-        names = at.quota_entity(path)
-        image = self._cluster.metadata.image
-        before = image.quotas.get(entity_key(names), {})
-        records = quota_records(image, names, at.quota_values(configs, before))
-        user = names.get(USER)
-        if user is not None and len(names) == 1:
-            there, wanted = image.scram.get(user, {}), at.credentials_of(user, configs)
-            records += [each for number, each in wanted.items() if each != there.get(number)]
-            records += [
-                RemoveUserScramCredentialRecord(name=user, mechanism=number)
-                for number in there
-                if number not in wanted
-            ]
+        records = client_records(self._cluster.metadata.image, path, configs)
         self._cluster.metadata.append(records)
+
+
+class CommittedOffsets(MutableMapping[tuple[str, str, int], int]):
+    """The offsets below /consumers, by group, topic and partition: what OffsetCommit v0 commits."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+
+    def __getitem__(self, key: tuple[str, str, int]) -> int:
+        data = self._registry.tree.get(at.offset_path(*key)) or b""
+        if not data.isdigit():
+            raise KeyError(key)
+        return int(data)
+
+    def __setitem__(self, key: tuple[str, str, int], offset: int) -> None:
+        self._registry.put(at.offset_path(*key), str(offset).encode())
+
+    def __delitem__(self, key: tuple[str, str, int]) -> None:
+        self._registry.remove(at.offset_path(*key))
+
+    def __iter__(self) -> Iterator[tuple[str, str, int]]:
+        children = self._registry.tree.children
+        for group in children(at.CONSUMERS):
+            for topic in children(f"{at.CONSUMERS}/{group}/offsets"):
+                for index in children(f"{at.CONSUMERS}/{group}/offsets/{topic}"):
+                    if index.isdigit():
+                        yield group, topic, int(index)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 _KEPT_MS = 15 * 60 * 1000
@@ -226,7 +244,7 @@ class Registry:
     def __init__(self, keeper: Keeper, cluster: Cluster) -> None:
         self.keeper = keeper
         self.tree = keeper.tree
-        self.epoch = 0
+        self.epoch = at.number_of(self.tree.get(at.EPOCH))
         """Of the controller; 0 before the first one."""
         self.is_writing = False
         """Whether it is the registry that changes nodes, and no client."""
@@ -240,6 +258,7 @@ class Registry:
     def attach(self, cluster: Cluster) -> None:
         """Show this cluster from now on: brokers have new sessions."""
         self.cluster = cluster
+        cluster.groups.in_zookeeper = CommittedOffsets(self)
         self.gone()
         with self._own():
             for path, (api_key, version) in at.PATHS.items():

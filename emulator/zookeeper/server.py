@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .files import save
 from .keeper import Keeper
 from .listening import KeeperServer
 from .registry import Registry
-from .tree import DEFAULT_LIMITS, Limits
+from .tree import DEFAULT_LIMITS, Limits, Tree
 
 if TYPE_CHECKING:
     from ..base.timers import Timer
@@ -31,16 +33,33 @@ class ClusterClock:
 
 
 class ZooKeeperServer(KeeperServer):
-    """A ZooKeeper beside a broker's server. Raises OSError if it cannot listen."""
+    """A ZooKeeper beside a broker's server. `tree` has the nodes that it begins with; `directory`
+    is where they are at its end, as a ZooKeeper's own. Raises OSError if it cannot listen."""
 
     def __init__(
-        self, server: Server, host: str, port: int, limits: Limits = DEFAULT_LIMITS
+        self,
+        server: Server,
+        host: str,
+        port: int,
+        limits: Limits = DEFAULT_LIMITS,
+        *,
+        tree: Tree | None = None,
+        directory: Path | None = None,
     ) -> None:
-        self._clock = ClusterClock(server.cluster)
-        super().__init__(Keeper(self._clock, server.cluster.random, limits), host, port)
+        self._clock, self._directory = ClusterClock(server.cluster), directory
+        keeper = Keeper(self._clock, server.cluster.random, limits)
+        if tree is not None:
+            keeper.tree.restore(tree.nodes, tree.zxid)
+        super().__init__(keeper, host, port)
         self._is_gone = False
         self.registry = Registry(self.keeper, server.cluster)
         server.beside.append(self)
+
+    async def close(self) -> None:
+        """Raises OSError where the directory cannot be written."""
+        await super().close()
+        if self._directory is not None:
+            save(self.keeper.tree, self._directory)
 
     def settle(self) -> None:
         if not self._is_gone:

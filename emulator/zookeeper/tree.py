@@ -195,6 +195,12 @@ class Tree:
         self._undo: list[_Undo] = []
         self._changes: list[Change] = []
 
+    def restore(self, nodes: dict[str, Node], zxid: int) -> None:
+        """Have these nodes, which nobody watches yet."""
+        self.nodes, self.zxid = nodes, zxid
+        self.size = sum(len(path) + len(node.data or b"") for path, node in nodes.items())
+        self.containers = {p: None for p, node in nodes.items() if node.owner == CONTAINER_OWNER}
+
     def node(self, path: str) -> Node:
         """A node. Raises KeeperError(NO_NODE)."""
         found = self.nodes.get(path or "/")

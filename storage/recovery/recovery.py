@@ -86,14 +86,14 @@ class Recovery:
     _without_producers: set[int] = field(default_factory=set)
     _verification: SegmentVerifier | None = None
 
-    def run(self, topic_id: bytes, log_start_offset: int) -> list[Segment]:
+    def run(self, topic_id: bytes | None, log_start_offset: int) -> list[Segment]:
         """Set the fields above, repair the files and return the segments.
 
         `log_start_offset` is the checkpoint's. If all batches are below it, they are removed.
         """
         self.log_start_offset = log_start_offset
         home = self.home
-        if not home.files.exists(PARTITION_METADATA):
+        if topic_id is not None and not home.files.exists(PARTITION_METADATA):
             home.write_metadata(topic_id)
             self.notices.append(f"{PARTITION_METADATA}: missing, written again")
         self._read_epochs()
@@ -347,7 +347,7 @@ class Recovery:
 
     def _read_epochs(self) -> None:
         data = self.home.read_epochs()
-        if data is None:
+        if not data:  # brokers of 0.11 and later leave it empty beside old messages
             return
         try:
             if not data.endswith(b"\n") or data.count(b"\n") < 2:  # a number may lack digits
@@ -358,7 +358,8 @@ class Recovery:
 
     def _restore_epochs(self, segments: list[Segment], log_start_offset: int) -> None:
         epochs = self._stored_epochs
-        if self.clean and segments and LEADER_EPOCHS not in self._sizes:
+        has_epochs = any(epoch >= 0 for epoch, _ in self._epochs_seen)  # old messages have none
+        if self.clean and has_epochs and not self._sizes.get(LEADER_EPOCHS):
             self.notices.append(f"{LEADER_EPOCHS}: missing, read from the batches")
         seen: Iterable[tuple[int, int]] = self._epochs_seen
         stored = [] if epochs is None else epochs.entries
