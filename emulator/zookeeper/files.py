@@ -166,8 +166,8 @@ class _Nodes:
         if kind == _MULTI:
             parts = reader.vector(lambda each: (each.i32(), each.buffer() or b"")) or []
             if all(part != -1 for part, _ in parts):  # else none was done
-                for part, data in parts:
-                    self._do(part, Reader(data))
+                for part, content in parts:
+                    self._do(part, Reader(content))
         elif kind in _CREATIONS:
             self._create(kind, reader)
         elif kind in (_DELETE, _DELETE_CONTAINER):

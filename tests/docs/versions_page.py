@@ -25,15 +25,14 @@ otherwise is a list of capabilities, below as `yes` and `no`.
 
 ## Not as those releases
 
-- What is stored is always in the format of 0.11 and later (batches of magic 2); releases that take
-  older messages convert what they take and what they give. `message.format.version` is shown, but
-  not obeyed.
-- What OffsetCommit v0 commits (ZooKeeper keeps it in 2.8 and before) is kept in memory: a restart
-  forgets it.
+- What OffsetCommit v0 commits (ZooKeeper keeps it in 2.8 and before) is kept in memory, and a
+  restart forgets it, unless there is a ZooKeeper beside the broker (`zookeeper=True`).
 - Replicas may be assigned to brokers that do not exist, as such releases allow, and their
   partitions have no leader; but the answer does not wait for one.
 - Releases whose metadata is with ZooKeeper keep it in a metadata log all the same, and answer for
-  APIs between brokers, which they advertise, by closing the connection.
+  APIs between brokers, which they advertise, by closing the connection. A log directory of a real
+  one is opened, with its ZooKeeper or without:
+  [directories of brokers with ZooKeeper](files.md#directories-of-brokers-with-zookeeper).
 - Groups, transactions and the words of messages for people are those of 4.x in older releases, but
   for what the lists below name.
 

@@ -70,6 +70,7 @@ SMALL = {
     "log.cleaner.backoff.ms": "200",
 }
 _KEPT_MS = 1 << 45
+_WITH_NAMES = 12
 _CODECS = (Codec.GZIP, Codec.SNAPPY, Codec.LZ4)
 
 
@@ -78,14 +79,15 @@ class Old:
 
     def __init__(self, address: str, release: str) -> None:
         host, _, port = address.partition(":")
-        self._served = release_named(release).advertised
+        self.release = release_named(release)
         self._asker = Asker((host, int(port)))
 
-    def serves(self, kind: type[Any]) -> bool:
-        return kind.api_key in self._served
+    def serves(self, kind: type[Any], version: int = 0) -> bool:
+        return self.release.serves(kind.api_key, version)
 
     def ask(self, request: Any, version: int | None = None) -> Any:
-        last = self._served[request.api_key][1]
+        """The answer; in the newest version that knows topics by their names, if none is given."""
+        last = min(self.release.advertised[request.api_key][1], _WITH_NAMES)
         return self._asker.ask(request, last if version is None else version)
 
     def close(self) -> None:
@@ -107,10 +109,10 @@ def fill(old: Old) -> None:
     answer = old.ask(CreateTopicsRequest(topics=made, timeout_ms=30_000), 0)
     assert not any(each.error_code for each in answer.topics), answer
     for topic, partition, records, version in _produced(old):
-        _retried(lambda r=records, t=topic, p=partition, v=version: _put(old, r, t, p, v))
+        retried(lambda r=records, t=topic, p=partition, v=version: _put(old, r, t, p, v))
     if old.serves(InitProducerIdRequest):
-        _retried(lambda: _transactions(old))
-    _retried(lambda: _commit(old))
+        retried(lambda: _transactions(old))
+    retried(lambda: _commit(old))
 
 
 def _produced(old: Old) -> Iterator[tuple[str, int, bytes, int]]:
@@ -146,10 +148,10 @@ def _transactions(old: Old) -> None:
     records = [(T + n, None, b"idempotent", []) for n in range(2)]
     _put(old, bytes(build_batch(records, **sequence)), "plain", 1, 3)
     coordinator = FindCoordinatorRequest(key=TRANSACTION, key_type=1)
-    _retried(lambda: _good(old.ask(coordinator, 1).error_code))
+    retried(lambda: _good(old.ask(coordinator, 1).error_code))
     start = InitProducerIdRequest(transactional_id=TRANSACTION, transaction_timeout_ms=60_000)
     for committed in (True, False):
-        mine = _retried(lambda: _started(old.ask(start, 0)))
+        mine = retried(lambda: _started(old.ask(start, 0)))
         who = {"producer_id": mine.producer_id, "producer_epoch": mine.producer_epoch}
         for partition in range(PARTITIONS):
             add = AddPartitionsToTxnRequest(
@@ -160,7 +162,7 @@ def _transactions(old: Old) -> None:
                     AddPartitionsToTxnRequest.Topic(name="transactions", partitions=[partition])
                 ],
             )
-            _retried(lambda add=add: _added(old.ask(add, 0)))
+            retried(lambda add=add: _added(old.ask(add, 0)))
             made = [(T, b"committed" if committed else b"aborted", b"v", [])]
             batch = build_batch(made, base_sequence=0, transactional=True, **who)
             request: ProduceRequest = produce(
@@ -169,12 +171,12 @@ def _transactions(old: Old) -> None:
             answer = old.ask(request, 3).responses[0].partition_responses[0]
             assert not answer.error_code, answer
         end = EndTxnRequest(transactional_id=TRANSACTION, committed=committed, **who)
-        _retried(lambda end=end: _good(old.ask(end, 0).error_code))
+        retried(lambda end=end: _good(old.ask(end, 0).error_code))
 
 
 def _commit(old: Old) -> None:
     """Offsets: in ZooKeeper, of a group without members, and of one that had a member."""
-    _retried(lambda: _good(old.ask(FindCoordinatorRequest(key=GROUP), 0).error_code))
+    retried(lambda: _good(old.ask(FindCoordinatorRequest(key=GROUP), 0).error_code))
     _committed(old, 0, GROUP, 1)
     _committed(old, 2, GROUP, 3)
     join = JoinGroupRequest(
@@ -185,7 +187,7 @@ def _commit(old: Old) -> None:
         protocol_type="consumer",
         protocols=[JoinGroupRequest.Protocol(name="range", metadata=b"\0\0\0\0\0\0\0\0\0\0")],
     )
-    joined = _retried(lambda: _started(old.ask(join, 0)))
+    joined = retried(lambda: _started(old.ask(join, 0)))
     member = {"member_id": joined.member_id, "generation_id": joined.generation_id}
     assigned = [SyncGroupRequest.Assignment(member_id=joined.member_id, assignment=b"mine")]
     sync = SyncGroupRequest(group_id=MEMBERS, assignments=assigned, **member)
@@ -219,13 +221,14 @@ def answers(old: Old, topics: Mapping[str, int] | None = None) -> dict[str, Any]
         for partition in range(PARTITIONS):
             found[f"{name}-{partition}"] = _partition(old, name, partition)
         found[f"configs of {name}"] = _configs(old, name)
-    for group, version in ((GROUP, 0), (GROUP, 1), (MEMBERS, 1)):
+    in_zookeeper = [(GROUP, 0)] if not old.release.has_kraft else []
+    for group, version in (*in_zookeeper, (GROUP, 1), (MEMBERS, 1)):
         found[f"offset of {group}, v{version}"] = _offset(old, group, version)
     described = old.ask(DescribeGroupsRequest(groups=[GROUP, MEMBERS]), 0)
     found["groups"] = [[g.group_id, g.group_state, g.protocol_type] for g in described.groups]
     listed = old.ask(MetadataRequest(topics=None), 1)
     found["topics"] = {t.name: len(t.partitions) for t in sorted(listed.topics, key=_name)}
-    if old.serves(DescribeConfigsRequest):
+    if old.release.name != "0.10.2":
         found["cluster"] = old.ask(MetadataRequest(topics=[]), 2).cluster_id
     return found
 
@@ -268,12 +271,13 @@ def _next(records: bytes) -> int:
 
 
 def _configs(old: Old, name: str) -> dict[str, str | None]:
-    if not old.serves(DescribeConfigsRequest):
+    if DescribeConfigsRequest.api_key not in old.release.advertised:
         return {}
     resource = DescribeConfigsRequest.Resource(
         resource_type=2, resource_name=name, configuration_keys=[*TOPICS[name]]
     )
-    result = old.ask(DescribeConfigsRequest(resources=[resource]), 0).results[0]
+    version = 0 if old.serves(DescribeConfigsRequest) else 1
+    result = old.ask(DescribeConfigsRequest(resources=[resource]), version).results[0]
     return {each.name: each.value for each in sorted(result.configs, key=_name)}
 
 
@@ -297,7 +301,7 @@ def _started(answer: Any) -> Any:
     return answer
 
 
-def _retried(work: Any) -> Any:
+def retried(work: Any) -> Any:
     """What is not ready yet is asked again, for half a minute."""
     end = time.monotonic() + 30
     while True:

@@ -95,7 +95,7 @@ def test_without_zookeeper_its_logs_tell(release: str, tmp_path: Path) -> None:
 def test_it_is_upgraded_to_the_newest(release: str, tmp_path: Path) -> None:
     """Through a release that migrates from ZooKeeper: without one, as by Kafka, there is no way."""
     unpack(release, tmp_path)
-    home = {"data_dir": tmp_path / LOGS}
+    home: dict[str, Any] = {"data_dir": tmp_path / LOGS}
     for newer in ("4.3", "3.3"):
         with pytest.raises(LogDirectoryError, match=r'version="3\.9" first'):
             Emulator(version=newer, **home).start()

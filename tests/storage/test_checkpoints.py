@@ -110,6 +110,8 @@ def test_a_malformed_leader_epoch_checkpoint_is_named_with_its_line() -> None:
         ("version=1\nnode.id=7\ncluster.id", MetaProperties("", 7)),
         ("version=1\nnode.id=7\ncluster.id=a\\:\\u00e9\\q\\\n  c", MetaProperties("a:éqc", 7)),
         ("version=1\nnode.id=7\nother\ncluster.id=x\\", MetaProperties("x", 7)),
+        ("version=0\nbroker.id=7\ncluster.id=x\n", MetaProperties("x", 7, None, True)),
+        ("#\nversion=0\nbroker.id=7\n", MetaProperties("", 7, None, True, False)),
     ],
 )
 def test_meta_properties_are_read_as_java_reads_them(text: str, properties: MetaProperties) -> None:

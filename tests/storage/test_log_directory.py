@@ -100,7 +100,8 @@ def test_a_directory_id_is_made_up_if_it_is_missing(path: Path) -> None:
         (f"version=1\nnode.id=2\ncluster.id={CLUSTER}\n", "belongs to node 2, not to node 1"),
         ("version=1\nnode.id=1\ncluster.id=other\n", f"cluster other, not to {CLUSTER}"),
         (f"node.id=1\ncluster.id={CLUSTER}\n", "meta.properties: version is missing"),
-        (f"version=0\nnode.id=1\ncluster.id={CLUSTER}\n", "meta.properties, line 1: version '0'"),
+        (f"version=2\nnode.id=1\ncluster.id={CLUSTER}\n", "meta.properties, line 1: version '2'"),
+        ("version=0\nbroker.id=1\n", "is of a broker with ZooKeeper"),
         ("version=1\nnode.id=1\n", "cluster.id is missing"),
     ],
 )
