@@ -31,7 +31,7 @@ from ..base.release import Release
 from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 from ..partitions.produced import Produced
-from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, validate
+from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, check_format, validate
 
 BATCHES_SINCE = 3
 """The first version of Produce that takes nothing but batches."""
@@ -77,6 +77,7 @@ def to_be_stored(
     if rules.takes_several:
         batch = whole_batch(data)
         if batch is not None:
+            check_format(read_header(batch), config)
             with suppress(Refused):  # what is wrong with it the other way says
                 given = config, now, scan_limit, partition, large
                 return [(yield from validate(batch, read_header(batch), *given))]

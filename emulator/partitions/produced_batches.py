@@ -151,9 +151,14 @@ def _whole(batch: memoryview, header: BatchHeader | None, config: TopicConfig) -
     if header is None or checksum(batch, 0, len(batch)) != header.crc:
         raise Refused(Error.CORRUPT_MESSAGE)
     _check_header(header)
+    check_format(header, config)
+    return header
+
+
+def check_format(header: BatchHeader, config: TopicConfig) -> None:
+    """Old messages have no producer. Raises Refused(UNSUPPORTED_FOR_MESSAGE_FORMAT)."""
     if header.producer_id >= 0 and config.magic < MAGIC:
         raise Refused(Error.UNSUPPORTED_FOR_MESSAGE_FORMAT)
-    return header
 
 
 def _unscanned(batch: memoryview, header: BatchHeader, config: TopicConfig, now: int) -> Checked:

@@ -28,6 +28,9 @@ UPGRADES = [
 """The release of the directory, and those in which it is opened in turn, first here, then by a real
 broker."""
 
+UNUSED = ("message.format.version", "segment.bytes")
+"""4.x does not know the one, and takes no such small value for the other."""
+
 
 @contextmanager
 def ours(release: str, home: Path) -> Iterator[Old]:
@@ -74,7 +77,7 @@ def told(answer: Any, what: str) -> Any:
     if what.startswith("table"):  # a cleaner may have run meanwhile
         return latest(bytes.fromhex(answer["records"]))
     if what.startswith("configs of"):
-        return {key: each for key, each in answer.items() if key != "message.format.version"}
+        return {key: each for key, each in answer.items() if key not in UNUSED}
     return answer
 
 
