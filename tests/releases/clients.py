@@ -6,8 +6,9 @@
     --write         keep what was seen in clients.tsv, which docs/versions.md shows
 
 A client produces three records, reads them, and reads them as a group that commits; each step is
-`ok` or not. Old libraries are installed in directories of their own in the cache, Java clients are
-Kafka's scripts of their version. A cell is `ok`, the steps that worked, or `-`.
+`ok` or not. Old libraries are installed in directories of their own in the cache; kafka-clients run
+Steps.java, but for 0.8, where Kafka's shell produces and reads; those of Go and Node are programs
+of compat/clients. Three clients run at once. A cell is `ok`, the steps that worked, or `-`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from odradek import Emulator
+from odradek.compat.clients.programs import Program
+from odradek.compat.clients.verbs import NewRecord
 from odradek.compat.java.jars import cache_dir, classpath, jars, java
 from odradek.compat.java.jars import numbers as version_numbers
 from odradek.compat.real_kafka import RealKafka
@@ -35,6 +39,8 @@ from .brokers import VERSIONS
 TABLE = Path(__file__).with_suffix(".tsv")
 STEPS = ("produce", "read", "group")
 LIMIT_S = 60.0
+AT_ONCE = 3
+_STEPS = Path(__file__).with_name("Steps.java")
 _RECORDS = ("one", "two", "three")
 _TRY = """
 import sys
@@ -163,8 +169,10 @@ def clients() -> list[Client]:
             _python(_PYKAFKA, _dotted, ["pykafka==2.8.0", "six", "setuptools==75.8.0"]),
         )
     )
-    for version in ("4.3.1", "3.9.2", "2.7.2", "1.1.1", "0.10.2.2", "0.8.2.2"):
+    for version in ("4.3.1", "4.0.0", "3.9.2", "2.7.2", "1.1.1", "0.10.2.2", "0.8.2.2"):
         found.append(Client(f"Java {version}", _java(version)))
+    for name, version in (("sarama", "1.61.1"), ("kafkajs", "2.2.4")):
+        found.append(Client(f"{name} {version}", _program(name)))
     return found
 
 
@@ -213,53 +221,69 @@ def _steps(command: Sequence[str], environment: dict[str, str]) -> set[str]:
 
 
 def _java(version: str) -> Callable[[str, str, str, str], set[str]]:
-    """Kafka's own console clients of a version."""
-    is_old, number = version_numbers(version) < (0, 9), version_numbers(version)
-    consumer = (
-        "org.apache.kafka.tools.consumer.ConsoleConsumer"
-        if number >= (4, 0)
-        else "kafka.tools.ConsoleConsumer"
-    )
-    producer = (
-        "org.apache.kafka.tools.ConsoleProducer"
-        if number >= (4, 0)
-        else "kafka.tools.ConsoleProducer"
-    )
+    """The Java client of a version; that of 0.8 has no consumer that works, so Kafka's shell."""
+    if version_numbers(version) < (0, 9):
+        return _java_0_8(version)
 
+    def run(address: str, topic: str, group: str, release: str) -> set[str]:
+        return _steps([*_jvm(version), str(_STEPS), address, topic, group], {})
+
+    return run
+
+
+def _jvm(version: str) -> list[str]:
+    return [java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath(jars(version))]
+
+
+def _java_0_8(version: str) -> Callable[[str, str, str, str], set[str]]:
     def tool(*args: str, text: str = "") -> list[str]:
-        command = [java(), "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", classpath(jars(version))]
+        command = [*_jvm(version), *args]
+        limits: dict[str, Any] = {"capture_output": True, "text": True, "timeout": LIMIT_S}
         try:
-            done = subprocess.run(
-                [*command, *args],
-                input=text,
-                capture_output=True,
-                text=True,
-                timeout=LIMIT_S,
-                check=False,
-            )
+            done = subprocess.run(command, input=text, check=False, **limits)
         except subprocess.TimeoutExpired:
             return []
         return [line for line in done.stdout.splitlines() if line in _RECORDS]
 
     def run(address: str, topic: str, group: str, release: str) -> set[str]:
-        found = set()
-        servers = ["--bootstrap-server" if number >= (2, 5) else "--broker-list", address]
-        sent = "\n".join(_RECORDS) + "\n"
-        tool(producer, *servers, "--topic", topic, text=sent)
-        if is_old:
-            place = ["--topic", topic, "--partition", "0", "--offset", "-2", "--max-messages", "3"]
-            shell = ["kafka.tools.SimpleConsumerShell", "--broker-list", address]
-            return {"produce", "read"} if tool(*shell, *place) == [*_RECORDS] else found
-        limits = ["--max-messages", "3", "--timeout-ms", "20000"]
-        at = ["--bootstrap-server", address, "--topic", topic]
-        if tool(consumer, *at, "--partition", "0", "--offset", "earliest", *limits) == [*_RECORDS]:
-            found |= {"produce", "read"}
-        own = ["--from-beginning", "--consumer-property", f"group.id={group}"]
-        if tool(consumer, *at, *own, *limits) == [*_RECORDS]:
-            found.add("group")
+        producer = ["kafka.tools.ConsoleProducer", "--broker-list", address, "--topic", topic]
+        tool(*producer, text="\n".join(_RECORDS) + "\n")
+        place = ["--topic", topic, "--partition", "0", "--offset", "-2", "--max-messages", "3"]
+        found = tool("kafka.tools.SimpleConsumerShell", "--broker-list", address, *place)
+        return {"produce", "read"} if found == [*_RECORDS] else set()
+
+    return run
+
+
+def _program(name: str) -> Callable[[str, str, str, str], set[str]]:
+    """One of the clients in other languages."""
+
+    def run(address: str, topic: str, group: str, release: str) -> set[str]:
+        program, found = Program(name), set()
+        sent = [NewRecord(text.encode()) for text in _RECORDS]
+
+        def read(group: str | None, count: int) -> list[int]:
+            records = program.consume(address, topic, group=group, count=count, timeout_s=25)
+            return [each.offset for each in records]
+
+        for step, work in (
+            ("produce", lambda: program.produce(address, topic, sent, partition=0)),
+            ("read", lambda: _expected(read(None, 3), [0, 1, 2])),
+            ("group", lambda: _expected(read(group, 2) + read(group, 1), [0, 1, 2])),
+        ):
+            try:
+                work()
+                found.add(step)
+            except Exception as error:  # whatever a client says
+                print(f"{name} {release} {step}: {error!r:.300}", file=sys.stderr)
         return found
 
     return run
+
+
+def _expected(found: list[int], wanted: list[int]) -> None:
+    if found != wanted:
+        raise ValueError(f"offsets {found}")
 
 
 @contextmanager
@@ -305,11 +329,15 @@ def main(arguments: list[str] | None = None) -> int:
     for release in sorted(given.release or NAMES, key=numbers, reverse=True):
         places = {"ours": _ours} | ({"real": _real} if given.real else {})
         for where, place in places.items():
-            with place(release) as address:
-                for number, client in enumerate(chosen):
+            with place(release) as address, ThreadPoolExecutor(AT_ONCE) as pool:
+                for number in range(len(chosen)):
                     _create(address, f"t{number}")
-                    steps = client.run(address, f"t{number}", f"g{number}", release)
-                    seen[client.name, release, where] = cell(steps)
+                done = {
+                    client.name: pool.submit(client.run, address, f"t{n}", f"g{n}", release)
+                    for n, client in enumerate(chosen)
+                }
+                for name, steps in done.items():
+                    seen[name, release, where] = cell(steps.result())
         for client in chosen:
             cells = [seen.get((client.name, release, where), "?") for where in ("ours", "real")]
             differ += given.real and cells[0] != cells[1]
