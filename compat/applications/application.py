@@ -17,6 +17,11 @@
     creates     whether it creates that topic itself (false)
     feed        a command that brings in an order for each number on its standard input, in place of
                 records in the topic `orders`
+    service     a command that runs beside it, is not killed, and ends by SIGTERM; {service}: a free
+                port for it
+    changes     regular expressions: what the values of an order's records must be, in this order;
+                a record without a value is an empty text. A key that names an order names that one
+    refused     the topic for orders that it must not take, those whose number ends in 7
     asks        addresses, and regular expressions that must be found in their answers ({})
     quick       whether it is a test of `make test` (false)
     sources     the application whose sources it has (its own)
@@ -56,6 +61,9 @@ class Application:
     output: str = "invoices"
     creates: bool = False
     feed: list[str] = field(default_factory=list)
+    service: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
+    refused: str = ""
     asks: Mapping[str, list[str]] = field(default_factory=dict)
     quick: bool = False
     sources: str = ""

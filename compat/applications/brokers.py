@@ -119,6 +119,5 @@ def is_free(port: int) -> bool:
 def version_of(kind: str) -> str:
     if kind == KAFKA:
         return VERSION
-    from importlib.metadata import version
-
-    return version("odradek")
+    # The metadata of a clone are those of when it was installed.
+    return str(sys.modules["odradek"].__version__)

@@ -64,12 +64,19 @@ def any_client() -> Client:
     raise Unavailable(" ".join(missing))
 
 
+@pytest.fixture(scope="session")
+def kind(request: pytest.FixtureRequest) -> str:
+    """Which broker a fixture is to start: "odradek" or "real"."""
+    found: str = request.param
+    return found
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "broker" in metafunc.fixturenames:
+    for name in {"broker", "kind"} & {*metafunc.fixturenames}:
         brokers = [pytest.param("odradek")]
         if WANT_REAL:
             brokers.append(pytest.param("real", marks=pytest.mark.real))
-        metafunc.parametrize("broker", brokers, indirect=True, scope="session")
+        metafunc.parametrize(name, brokers, indirect=True, scope="session")
 
 
 @pytest.fixture
@@ -79,7 +86,8 @@ def seen_by(request: pytest.FixtureRequest, record_property: Any) -> Any:
     def record(client: str, version: str, scenario: str) -> None:
         callspec = getattr(request.node, "callspec", None)
         params = callspec.params if callspec else {}
-        broker = params.get("broker", params.get("bootstrap", "odradek"))
+        keys = ("broker", "kind", "bootstrap")
+        broker = next((params[each] for each in keys if each in params), "odradek")
         entry = {"client": client, "version": version, "scenario": scenario, "broker": broker}
         record_property("result", entry)
 

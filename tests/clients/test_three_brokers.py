@@ -20,7 +20,7 @@ def calm() -> Iterator[Emulator]:
 
 
 @pytest.fixture(scope="module")
-def moving() -> Iterator[Emulator]:
+def moving() -> Iterator[str]:
     yield from restarted_in_turn()
 
 
@@ -33,7 +33,7 @@ def test_a_scenario_at_three_brokers(calm: Emulator, client: Client, name: str) 
 @pytest.mark.client
 @pytest.mark.parametrize("name", scenarios.SCENARIOS)
 def test_a_scenario_while_brokers_restart(
-    moving: Emulator, client: Client, name: str, seen_by: Any
+    moving: str, client: Client, name: str, seen_by: Any
 ) -> None:
     seen_by(client.name, client.version, GOES_ON)
-    scenarios.run(name, client, moving.bootstrap_servers)
+    scenarios.run(name, client, moving)

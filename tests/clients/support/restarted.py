@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from odradek import Emulator
+from odradek.compat.real_kafka import RealCluster
 
 CONFIG = {
     "default.replication.factor": "3",
@@ -17,13 +19,22 @@ CONFIG = {
 BETWEEN_S, AWAY_S = 5.0, 0.3
 
 
-def restarted_in_turn() -> Iterator[Emulator]:
-    """They run, and one after the other is restarted, until this generator goes on."""
+class Restarted(Protocol):
+    def start(self) -> object:
+        """Come back at the same address."""
+
+    def stop(self) -> None:
+        """Take leave, and end."""
+
+
+def restarted_in_turn(kind: str = "odradek") -> Iterator[str]:
+    """The address of brokers of Odradek, or of a real Kafka ("real"), that run and are restarted
+    one after the other, until this generator goes on. Raises Unavailable."""
     over = threading.Event()
 
-    def restart(kafka: Emulator) -> None:
+    def restart(brokers: Sequence[Restarted]) -> None:
         while True:
-            for broker in kafka.brokers:
+            for broker in brokers:
                 if over.wait(BETWEEN_S):
                     return
                 broker.stop()
@@ -31,11 +42,12 @@ def restarted_in_turn() -> Iterator[Emulator]:
                     return
                 broker.start()
 
-    with Emulator(CONFIG, brokers=3) as kafka:
-        thread = threading.Thread(target=restart, args=(kafka,))
+    with RealCluster(config=CONFIG) if kind == "real" else Emulator(CONFIG, brokers=3) as kafka:
+        brokers = kafka.brokers if isinstance(kafka, Emulator) else kafka.nodes.values()
+        thread = threading.Thread(target=restart, args=(list(brokers),))
         thread.start()
         try:
-            yield kafka
+            yield kafka.bootstrap_servers
         finally:
             over.set()
             thread.join()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import odradek
 import pytest
 from odradek.compat import Unavailable
 from odradek.compat.applications.__main__ import main, run
@@ -16,7 +17,7 @@ from odradek.compat.applications.application import (
     applications,
     unavailable,
 )
-from odradek.compat.applications.brokers import ODRADEK
+from odradek.compat.applications.brokers import ODRADEK, version_of
 from odradek.compat.applications.install import _SET_UP
 from odradek.compat.applications.results import (
     BEGIN,
@@ -88,3 +89,7 @@ def test_one_whose_tools_are_missing_is_unavailable(
         UNAVAILABLE,
         "there is no `npm` command in PATH",
     )
+
+
+def test_a_result_names_the_version_of_the_source() -> None:
+    assert version_of(ODRADEK) == odradek.__version__

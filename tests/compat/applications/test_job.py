@@ -11,10 +11,13 @@ from odradek.compat.applications.application import AT_LEAST_ONCE, EXACTLY_ONCE,
 from odradek.compat.applications.job import (
     CUSTOMERS,
     ORDERS,
+    Seen,
     Wrong,
     check,
+    complete,
     customer,
     filled,
+    is_refused,
     order,
     understood,
 )
@@ -33,7 +36,12 @@ from odradek.compat.applications.results import (
 from odradek.compat.clients import wait_until
 
 ONE = replace(next(iter(applications().values())), guarantee=EXACTLY_ONCE, counts=True)
-WHOLE = [(number, customer(number).encode(), number // CUSTOMERS + 1) for number in range(ORDERS)]
+WHOLE = [Seen(each, customer(each).encode(), each // CUSTOMERS + 1) for each in range(ORDERS)]
+CHANGES = replace(ONE, counts=False, changes=["made", "paid", "^$"])
+STEPS = (b"made", b"paid", b"")
+CHANGED = [Seen(each, b"%d" % each, 0, text) for each in range(ORDERS) for text in STEPS]
+REFUSING = replace(ONE, counts=False, refused="refused")
+PARTED = [each._replace(topic="refused" if is_refused(each.order) else "") for each in WHOLE]
 
 
 def test_whole_work_is_right() -> None:
@@ -45,12 +53,12 @@ def test_whole_work_is_right() -> None:
     [
         (WHOLE[:-2], r"2 orders are lost: \[298, 299\]"),
         ([*WHOLE, WHOLE[7]], r"1 orders are there more than once: \[7\]"),
-        ([*WHOLE, (300, b"c3", 34)], r"1 orders that nobody has placed: \[300\]"),
-        ([*WHOLE[:-1], (299, b"c2", 35)], r"the counts of c2 have gaps"),
-        ([*WHOLE[:-1], (299, b"c2", 33)], r"c2 has 34 orders, and was counted to 33"),
+        ([*WHOLE, Seen(300, b"c3", 34)], r"1 orders that nobody has placed: \[300\]"),
+        ([*WHOLE[:-1], Seen(299, b"c2", 35)], r"the counts of c2 have gaps"),
+        ([*WHOLE[:-1], Seen(299, b"c2", 33)], r"c2 has 34 orders, and was counted to 33"),
     ],
 )
-def test_what_is_wrong_is_said(seen: list[tuple[int, bytes, int]], said: str) -> None:
+def test_what_is_wrong_is_said(seen: list[Seen], said: str) -> None:
     with pytest.raises(Wrong, match=said):
         check(seen, ONE)
 
@@ -59,12 +67,38 @@ def test_what_is_there_again_is_allowed_at_least_once() -> None:
     check([*WHOLE, WHOLE[7]], replace(ONE, guarantee=AT_LEAST_ONCE))
 
 
+def test_the_changes_of_an_order_come_in_their_order_under_one_key() -> None:
+    check(CHANGED, CHANGES)
+    assert complete(CHANGED[:-1], CHANGES.changes) == set(range(ORDERS - 1))
+    loose = replace(CHANGES, guarantee=AT_LEAST_ONCE)
+    check([*CHANGED, *CHANGED[-3:], CHANGED[-1]], loose)
+    first, second, third, *rest = CHANGED
+    for wrong in ([second, first, third], [first, third], [first, second, third, second]):
+        with pytest.raises(Wrong, match="the changes of order 0 are not"):
+            check([*wrong, *rest], loose)
+    with pytest.raises(Wrong, match="the changes of order 299 are not"):
+        check([*CHANGED, CHANGED[-1]], CHANGES)
+    with pytest.raises(Wrong, match="under several keys"):
+        check([first._replace(customer=b"1"), second, third, *rest], CHANGES)
+
+
+def test_what_must_be_refused_is_in_its_topic_and_only_there() -> None:
+    check(PARTED, REFUSING)
+    taken = [*PARTED[:7], PARTED[7]._replace(topic=""), *PARTED[8:]]
+    for wrong, number in ((taken, 7), ([PARTED[0]._replace(topic="refused"), *PARTED[1:]], 0)):
+        with pytest.raises(Wrong, match=rf"'refused'.*\[{number}\]"):
+            check(wrong, REFUSING)
+
+
 def test_a_record_is_understood_in_whatever_form() -> None:
-    assert understood(b"c8", order(17).encode()) == (17, b"c8", 0)
-    assert understood(b"c8", b'{"count":2,"order":17}') == (17, b"c8", 2)
-    assert understood(b"", b"Struct{order=17}") == (17, b"", 0)
+    assert understood(b"c8", order(17).encode())[:3] == (17, b"c8", 0)
+    assert understood(b"c8", b'{"count":2,"order":17}')[:3] == (17, b"c8", 2)
+    assert understood(b"", b"Struct{order=17}")[:3] == (17, b"", 0)
+    assert understood(b'{"order":17}', b"")[:3] == (17, b'{"order":17}', 0)
     with pytest.raises(Wrong, match="names no order"):
         understood(b"", b"nothing")
+    with pytest.raises(Wrong, match="a record of order 17 has the key"):
+        understood(b'{"order":18}', b'{"order":17}')
 
 
 def test_words_are_filled_in_and_other_braces_stay() -> None:
