@@ -63,7 +63,8 @@ class Seen(NamedTuple):
     order: int
     customer: bytes
     """Its key."""
-    count: int = 0
+    counted: int = 0
+    """Which of its customer's it is, if it says so."""
     value: bytes = b""
     topic: str = ""
 
@@ -283,7 +284,7 @@ def is_refused(number: int) -> bool:
 
 def _check_counts(seen: list[Seen]) -> None:
     for name in sorted({each.customer for each in seen}):
-        counts = sorted({each.count for each in seen if each.customer == name})
+        counts = sorted({each.counted for each in seen if each.customer == name})
         if counts != list(range(1, len(counts) + 1)):
             raise Wrong(f"the counts of {name.decode()} have gaps: {counts}")
         orders = len({each.order for each in seen if each.customer == name})

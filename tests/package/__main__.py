@@ -1,7 +1,8 @@
 """`python -m tests.package`: builds sdist and wheel into build/dist, and tries them.
 
 Each line is a check. Environments are empty but for pip; what odradek depends on is taken from the
-package index. `--extras` also asks whether each extra can be installed (dev and spark are large).
+package index. `--extras` also asks whether each extra can be installed (dev and spark are large);
+`--pages` tries the first example of each page (spark's needs Java and Maven, too).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 
+from tests.package import pages
 from tests.package.building import (
     ROOT,
     build_sdist,
@@ -48,6 +50,7 @@ def main() -> None:
     """Build, and try everything; ends with the first thing that fails."""
     parser = argparse.ArgumentParser(prog="python -m tests.package", description=__doc__)
     parser.add_argument("--extras", action="store_true", help="resolve all extras, too")
+    parser.add_argument("--pages", action="store_true", help="try the pages' first examples, too")
     asked = parser.parse_args()
     shutil.rmtree(DIST, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="odradek-package-") as name:
@@ -65,6 +68,8 @@ def main() -> None:
         demo(with_compiler, work)
         if asked.extras:
             extras(with_compiler, wheel)
+        if asked.pages:
+            first_examples(work / "pages", wheel)
 
 
 def tell(line: str) -> None:
@@ -126,6 +131,18 @@ def extras(python: Path, wheel: Path) -> None:
         command = [python, "-m", "pip", "install", "--dry-run", "--quiet", "--report", os.devnull]
         run([*command, f"{wheel}[{extra}]"])
         tell(f"odradek[{extra}] can be installed")
+
+
+def first_examples(work: Path, wheel: Path) -> None:
+    """Each page's, pasted into an empty directory."""
+    for needs, found in pages.by_needs().items():
+        place = work / str(len(list(work.glob("*"))))
+        words = [pages.requirement(each, wheel) for each in sorted(needs)]
+        python = environment(place / "venv", [wheel, *words])
+        for example in found:
+            pages.paste(example, place / example.page)
+            run([python, *example.command], cwd=place / example.page, env=pages.outside())
+            tell(f"the first example of {example.page}")
 
 
 def _extras() -> Iterator[str]:

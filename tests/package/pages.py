@@ -8,10 +8,10 @@ project's own tests (tests/docs); what those cannot see is something that only a
 
 from __future__ import annotations
 
+import os
 import re
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,6 @@ NEEDS_MORE = {
     "streams-groups.md": "the application is the reader's, in Java",
 }
 """Pages whose first example cannot run as it stands, and why; each says so above it."""
-_LIMIT_S = 300
 
 
 class Example(NamedTuple):
@@ -78,30 +77,26 @@ def _imported(code: str) -> Iterator[str]:
     yield from ["pytest"] * bool(re.search(r"^(?:async )?def test_", code, re.M))
 
 
-def try_all(make: Callable[[list[str]], Path], work: Path) -> list[str]:
-    """What has failed, page by page. `make` gives the Python of an environment with these; one
-    serves all pages that need the same."""
-    pythons: dict[frozenset[str], Path] = {}
-    failed = []
+def by_needs() -> dict[frozenset[str], list[Example]]:
+    """They share an environment if they need the same."""
+    found: dict[frozenset[str], list[Example]] = {}
     for example in examples():
-        if example.needs not in pythons:
-            pythons[example.needs] = make(sorted(example.needs))
-        folder = work / example.page
-        folder.mkdir(parents=True)
-        for name, text in example.files.items():
-            (folder / name).write_text(text)
-        command = [str(pythons[example.needs]), *example.command]
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=_LIMIT_S, env=_outside()
-        )
-        if done.returncode:
-            failed.append(f"{example.page}: {done.stdout}{done.stderr}")
-    return failed
+        found.setdefault(example.needs, []).append(example)
+    return found
 
 
-def _outside() -> dict[str, str]:
-    """An environment without variables of this project or its Python."""
-    import os
+def requirement(need: str, wheel: Path) -> str:
+    """As pip wants it: an extra of odradek is one of this wheel's."""
+    return f"{need} @ {wheel.resolve().as_uri()}" if need.startswith("odradek") else need
 
+
+def paste(example: Example, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for name, text in example.files.items():
+        (folder / name).write_text(text)
+
+
+def outside() -> dict[str, str]:
+    """The environment, without variables of this project or its Python."""
     ours = ("ODRADEK", "PYTHON", "VIRTUAL_ENV")
     return {name: text for name, text in os.environ.items() if not name.startswith(ours)}
