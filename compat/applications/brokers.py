@@ -56,9 +56,12 @@ class Broker(Protocol):
 class Served:
     """`odradek serve`, in a process of its own."""
 
-    def __init__(self, work: Path, config: Mapping[str, str], port: int = 0) -> None:
-        """`work`: where its data and its log are kept; `port`: 0 for a free one."""
-        self._work, self._config = work, config
+    def __init__(
+        self, work: Path, config: Mapping[str, str], port: int = 0, timing: str = "instant"
+    ) -> None:
+        """`work`: where its data and its log are kept; `port`: 0 for a free one; `timing`:
+        that of `odradek serve`."""
+        self._work, self._config, self._timing = work, config, timing
         self._port = port or free_ports(1)[0]
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -72,7 +75,7 @@ class Served:
         ready.unlink(missing_ok=True)
         command = [sys.executable, "-m", "odradek", "serve", "--no-file", "--until-stdin-ends"]
         command += ["--port", str(self._port), "--data-dir", str(self._work / "data")]
-        command += ["--ready-file", str(ready)]
+        command += ["--ready-file", str(ready), "--timing", self._timing]
         for name, value in self._config.items():
             command += ["--set", f"{name}={value}"]
         with (self._work / "broker.log").open("ab") as log:
@@ -100,11 +103,17 @@ class Served:
             process.communicate()
 
 
-def broker(kind: str, work: Path, config: Mapping[str, str] = CONFIG, port: int = 0) -> Broker:
-    """A broker of that kind, not started. A real one is soon let in again after a kill. `port`:
-    where it listens, 0 for a free one."""
+def broker(
+    kind: str,
+    work: Path,
+    config: Mapping[str, str] = CONFIG,
+    port: int = 0,
+    timing: str = "instant",
+) -> Broker:
+    """A broker of that kind, not started. A real one is soon let in again after a kill, and has
+    its own timing. `port`: where it listens, 0 for a free one."""
     if kind == ODRADEK:
-        return Served(work, config, port)
+        return Served(work, config, port, timing)
     ports = (port, free_ports(1)[0]) if port else None
     soon = {"broker.session.timeout.ms": str(_SESSION_MS)}
     return RealKafka(config={**config, **soon}, ports=ports)

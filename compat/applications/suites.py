@@ -39,6 +39,7 @@ class Suite:
     failed: str
     skipped: str
     port: int = 0
+    timing: str = "instant"
     environment: Mapping[str, str] = field(default_factory=dict)
     config: Mapping[str, str] = field(default_factory=dict)
     real: Mapping[str, str] = field(default_factory=dict)
@@ -74,7 +75,7 @@ def run(suite: Suite, checkout: Path, kind: str, more: Sequence[str] = ()) -> tu
     with tempfile.TemporaryDirectory(prefix="odradek-suite-") as work:
         if suite.port and not is_free(suite.port):
             raise Unavailable(f"its tests ask port {suite.port}, where something else listens")
-        started = broker(kind, Path(work), suite.config, suite.port)
+        started = broker(kind, Path(work), suite.config, suite.port, suite.timing)
         try:
             started.start()
             words = {"bootstrap": started.bootstrap_servers}

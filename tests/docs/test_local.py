@@ -25,7 +25,7 @@ STEPS = re.findall(
     "".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)),
     re.MULTILINE,
 )
-CITIES = "key,value\nOslo,709\nBergen,291\n"
+CITIES = "".join(re.findall(r"```csv\n(.*?)```", TEXT, re.DOTALL))
 WRONG = '[topics.orders]\nconfigs = { "retention.mss" = 1 }\n'
 PROPERTIES = """
 process.roles=broker,controller
