@@ -25,12 +25,14 @@ LISTENERS = {
     "PLAINTEXT": "PLAINTEXT",
     "SASL_PLAINTEXT": "SASL_PLAINTEXT",
     "SASL_SSL": "SASL_SSL",
+    "REFUSING": "SASL_PLAINTEXT",
     "SSL": "SSL",
     "EXPIRED": "SSL",
     "WRONG_HOST": "SSL",
     "FOREIGN": "SSL",
 }
-"""SSL wants a certificate; the last three show one that no client is to trust."""
+"""SSL wants a certificate; the last three show one that no client is to trust. REFUSING is for
+passwords that are wrong: clients try them again and again."""
 _MODULES = "org.apache.kafka.common.security"
 
 
@@ -39,8 +41,13 @@ class LogIns(NamedTuple):
 
     addresses: Mapping[str, str]
     certificates: Certificates
-    failures: Callable[[], list[LogInFailure]] | None
+    all_failures: Callable[[], list[LogInFailure]] | None
     """What it says of log-ins that have failed; None of a real Kafka, which only logs them."""
+
+    def failures(self, listener: str, since: float) -> list[LogInFailure]:
+        """Those at a listener from a time on (`time.time()`)."""
+        found = self.all_failures() if self.all_failures is not None else []
+        return [each for each in found if each.listener == listener and each.time >= since * 1000]
 
     def settings(
         self,
@@ -66,7 +73,7 @@ def _configs(certificates: Certificates, ports: Mapping[str, int], home: Path) -
         "listener.name.ssl.ssl.client.auth": "required",
     }
     plain = written(LoginModule(f"{_MODULES}.plain.PlainLoginModule", {f"user_{USER}": PASSWORD}))
-    for name in ("sasl_plaintext", "sasl_ssl"):
+    for name in ("sasl_plaintext", "sasl_ssl", "refusing"):
         at = f"listener.name.{name}"
         found[f"{at}.plain.sasl.jaas.config"] = plain
         for mechanism in HASHES:
