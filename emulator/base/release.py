@@ -170,6 +170,9 @@ class Release:
     INVALID_GROUP_ID; else UNKNOWN_MEMBER_ID, and the offsets are stored."""
     refuses_joins_without_generation: bool = True
     """A refused JoinGroup has the generation -1; else 0."""
+    lets_pending_instances_leave: bool = True
+    """LeaveGroup may name an instance beside the id of a member that has not joined yet; else it is
+    UNKNOWN_SERVER_ERROR."""
     refuses_unknown_instances: bool = True
     """A member that names a static instance of its group that there is not is UNKNOWN_MEMBER_ID;
     else that is so only when it joins."""
@@ -262,7 +265,7 @@ class Release:
     """The message for a refused downgrade of metadata.version has both levels."""
     shows_defaults_of_client_metrics: bool = True
     """DescribeConfigs of a metrics subscription shows defaults, types and synonyms; else the texts
-    that were set."""
+    that were set, whichever are asked for."""
     explains_unregistered_brokers: bool = True
     """UnregisterBroker of an unknown broker has a message that names it; else an empty one."""
     names_invalid_topics: bool = True

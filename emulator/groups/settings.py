@@ -49,6 +49,7 @@ class GroupSettings:
     names_empty_group_ids: bool = True
     refuses_joins_without_generation: bool = True
     refuses_unknown_instances: bool = True
+    lets_pending_instances_leave: bool = True
     removes_unsynced_members: bool = True
     writes_new_groups: bool = True
     numbers_group_records: bool = True

@@ -103,6 +103,8 @@ class _Described:
         return self._results[key]
 
     def _result(self, kind: int, name: str, keys: Keys) -> Result:
+        if kind == CLIENT_METRICS and not self._cluster.release.shows_defaults_of_client_metrics:
+            keys = None
         result = Result(resource_type=kind, resource_name=name, error_message="", configs=[])
         try:
             if kind == TOPIC:

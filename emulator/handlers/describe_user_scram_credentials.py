@@ -28,16 +28,20 @@ def describe(
     cluster: Cluster, call: Call, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:
     known = cluster.metadata.image.scram
-    asked = [user.name for user in request.users] if request.users else list(known)
+    asked = [user.name for user in request.users] if request.users else sorted(known)
+    named = hash_map_order(asked) if cluster.release.has_kraft else list(dict.fromkeys(asked))
     return DescribeUserScramCredentialsResponse(
         error_message="",
-        results=[_result(cluster, user, asked.count(user)) for user in hash_map_order(asked)],
+        results=[_result(cluster, user, asked.count(user)) for user in named],
     )
 
 
 def _result(cluster: Cluster, user: str, times: int) -> Result:
     credentials = cluster.metadata.image.scram.get(user)
-    if times > 1:
+    if not user and not cluster.release.has_kraft:
+        message = "Username must not be empty"
+        error = Error.RESOURCE_NOT_FOUND
+    elif times > 1:
         message = (
             f"Cannot describe SCRAM credentials for the same user twice in a single request: {user}"
         )

@@ -280,7 +280,7 @@ class Alteration:
             return {change.name: change.value or "" for change in wanted.changes}
         definitions: Mapping[str, Definition] = {
             TOPIC_RESOURCE: self._environment.config.topic_definitions,
-            BROKER_RESOURCE: self._environment.config.definitions,
+            BROKER_RESOURCE: self._environment.config.known,
         }.get(wanted.kind, {})
         texts = dict(self._texts(wanted.kind, wanted.name))
         changes = {change.name: change for change in wanted.changes}
@@ -310,7 +310,7 @@ def plan_broker_configs(
 
 def _check_broker_list(change: Change, config: BrokerConfig) -> None:
     if change.operation in (APPEND, SUBTRACT):
-        definition = config.definitions.get(change.name)
+        definition = config.known.get(change.name)
         if definition is None or change.name in UNLISTED:
             if not config.release.explains_unknown_lists:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)

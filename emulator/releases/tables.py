@@ -48,7 +48,7 @@ CHANGED = """
 3.3  has_kraft creates_topics_unknown refuses_long_records checks_described_topics
 3.3  refuses_unknown_instances moves_partitions_with_records checks_transactions_like_commits
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
-3.3  refuses_strange_replicas
+3.3  refuses_strange_replicas lets_pending_instances_leave
 2.8  refuses_unknown_coordinators
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
 2.7  keeps_unknown_resources judges_vague_rules

@@ -283,6 +283,16 @@ def test_a_coordinator_of_no_known_type(release: str, closes: bool) -> None:
         assert app.is_closed == closes
 
 
+@pytest.mark.parametrize(("release", "code", "left"), [("3.3", 0, 1), ("2.8", -1, 0)])
+def test_an_instance_that_has_not_joined_leaves(release: str, code: int, left: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key="g"), 1)
+        member_id = app.ask(join_request(), 4).member_id
+        member = LeaveGroupRequest.Member(member_id=member_id, group_instance_id="i")
+        answer = app.ask(LeaveGroupRequest(group_id="g", members=[member]), 3)
+        assert (answer.error_code, len(answer.members)) == (code, left)
+
+
 @pytest.mark.parametrize(("release", "code"), [("3.3", 25), ("2.8", 0)])
 def test_an_instance_that_there_is_not(release: str, code: int) -> None:
     with broker(release, group_initial_rebalance_delay_ms="0") as app:
@@ -365,16 +375,20 @@ def test_an_epoch_before_the_last(release: str, code: int) -> None:
         assert produce(app, data, version=12, transactional_id="x").error_code == code
 
 
-@pytest.mark.parametrize(("release", "value"), [("4.1", ""), ("4.0", " ")])
-def test_the_text_of_client_metrics(release: str, value: str) -> None:
+@pytest.mark.parametrize(
+    ("release", "asked", "value", "synonyms"),
+    [("4.1", "metrics", "", 1), ("4.0", "metrics", " ", 0), ("4.0", "interval.ms", " ", 0)],
+)
+def test_the_text_of_client_metrics(release: str, asked: str, value: str, synonyms: int) -> None:
     with broker(release) as app:
         app.ask(change_request((16, "m", [("metrics", 0, " ")])), 1)
         resource = DescribeConfigsRequest.Resource(
-            resource_type=16, resource_name="m", configuration_keys=None
+            resource_type=16, resource_name="m", configuration_keys=[asked]
         )
         answer = app.ask(DescribeConfigsRequest(resources=[resource], include_synonyms=True), 4)
-        shown = {each.name: each for each in answer.results[0].configs}["metrics"]
-        assert (shown.value, bool(shown.synonyms)) == (value, release == "4.1")
+        (shown,) = answer.results[0].configs
+        assert (shown.name, shown.value) == ("metrics", value)
+        assert bool(shown.synonyms) == synonyms
 
 
 def test_a_config_of_a_newer_release_is_taken_unseen() -> None:

@@ -16,6 +16,7 @@ from odradek.wire.api.create_partitions import CreatePartitionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_client_quotas import DescribeClientQuotasRequest
+from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from odradek.wire.api.elect_leaders import ElectLeadersRequest
 from odradek.wire.api.incremental_alter_configs import IncrementalAlterConfigsRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
@@ -103,6 +104,11 @@ def credentials(*deleted: int, **iterations: int) -> AlterUserScramCredentialsRe
             for name, n in iterations.items()
         ],
     )
+
+
+def described_users(*names: str) -> DescribeUserScramCredentialsRequest:
+    of = DescribeUserScramCredentialsRequest
+    return of(users=[of.User(name=name) for name in names])
 
 
 def quotas(key: str, *values: float) -> AlterClientQuotasRequest:
@@ -208,6 +214,7 @@ ROWS: list[tuple[str, Request, int, list[int]]] = [
     ("2.7", credentials(1, sha256=5000), 0, [92]),
     ("2.7", credentials(2, sha256=5000), 0, [91]),
     ("2.7", credentials(sha256=5000, sha512=5000), 0, [0]),
+    ("2.7", described_users("b", "", "a", "", "b"), 0, [0, 92, 91, 91]),
     ("2.7", quotas("request_percentage", -1.0), 0, [0]),
     ("2.7", quotas("producer_byte_rate", 1.5), 0, [42]),
     ("2.7", quotas("producer_byte_rate", 1.0, 2.0), 0, [0]),

@@ -236,7 +236,14 @@ def leave(
 ) -> Effects:
     effects = Effects()
     members = len(group.roster)
-    left = [left_member(one, _leave_one(group, call, one, effects)) for one in leavers]
+    left: list[LeaveGroupResponse.Member] = []
+    answer = LeaveGroupResponse(members=left)
+    for one in leavers:
+        is_odd = one.member_id in group.pending and one.group_instance_id is not None
+        if is_odd and not group.settings.lets_pending_instances_leave:
+            answer = LeaveGroupResponse(error_code=Error.UNKNOWN_SERVER_ERROR, members=[])
+            break
+        left.append(left_member(one, _leave_one(group, call, one, effects)))
     if any(not one.error_code for one in left):
         if group.state is PREPARING_REBALANCE:
             finish_if_all_joined(group, effects, now)
@@ -244,7 +251,7 @@ def leave(
             len(group.roster) < members or group.settings.newcomers_leave_with_a_round
         ):
             begin_or_finish(group, effects, now, "a member left")
-    effects.answer(call, LeaveGroupResponse(members=left))
+    effects.answer(call, answer)
     return effects
 
 

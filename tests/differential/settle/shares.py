@@ -8,6 +8,7 @@ from itertools import count
 from odradek.emulator.base.java_order import partition_for
 from odradek.emulator.share.state import SharePartitionKey
 from odradek.wire import Error
+from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.create_topics import CreateTopicsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -16,6 +17,7 @@ from odradek.wire.api.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
+from odradek.wire.api.update_features import UpdateFeaturesRequest
 
 from ..ask.consumer_groups import SETTLED_S
 from ..ask.group_records import PARTITIONS
@@ -43,11 +45,21 @@ def _one_per_partition() -> list[str]:
 _GROUPS = _one_per_partition()
 
 
+def _enable(asker: Asker) -> None:
+    """4.1 has share groups for whoever asks for them."""
+    who = ApiVersionsRequest(client_software_name="odradek", client_software_version="1")
+    if any(each.name == "share.version" for each in asker.ask(who, 3).finalized_features):
+        return
+    update = UpdateFeaturesRequest.FeatureUpdate(feature="share.version", max_version_level=1)
+    asker.ask(UpdateFeaturesRequest(feature_updates=[update]), 1)
+
+
 def is_warm(asker: Asker) -> bool:
     """Whether the share coordinator has loaded every partition, if there are share groups. Looking
     for the coordinator creates its topic."""
     if not asker.serves(ReadShareGroupStateRequest):
         return True
+    _enable(asker)
     key = SharePartitionKey(_GROUPS[0], _TOPIC_ID, 0).text
     found = asker.ask(FindCoordinatorRequest(key_type=_SHARE, coordinator_keys=[key]), 6)
     if found.coordinators[0].error_code:
