@@ -49,6 +49,7 @@ UNKNOWN_SOFTWARE = ClientSoftware("unknown", "unknown")
 """Kafka's name for the software of a client that has not sent it."""
 
 
+UNSUPPORTED_VERSION_TEXT = "The version of API is not supported."
 UNEXPECTED_TEXT = "The server experienced an unexpected error when processing the request."
 """The message of UNKNOWN_SERVER_ERROR."""
 INVALID_REQUEST_TEXT = (

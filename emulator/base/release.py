@@ -200,6 +200,12 @@ class Release:
     hashes_subscriptions: bool = True
     """The record of a consumer group has a hash of the topics that it reads; else they are a record
     of their own."""
+    lists_topics_without_partitions: bool = True
+    """AlterShareGroupOffsets answers a topic that is there and of which no partition is named; else
+    not at all."""
+    takes_any_share_members: bool = True
+    """A member of a share group may have any id; else those that fetch and acknowledge are UUIDs,
+    and others UNKNOWN_SERVER_ERROR."""
     frees_own_partitions: bool = True
     """What a member of a consumer group has not given up yet is free for itself, and what it no
     longer subscribes to is taken from it at once; else it waits until the next heartbeat, and

@@ -13,7 +13,7 @@ from ...wire.api.alter_share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsResponse,
 )
-from ..base.call import Call
+from ..base.call import UNSUPPORTED_VERSION_TEXT, Call
 from .modern_groups import has_share_groups
 from .registry import handler
 from .share_group_offsets import sentence_of
@@ -29,7 +29,8 @@ def alter_share_group_offsets(
     cluster: Cluster, call: Call, request: AlterShareGroupOffsetsRequest
 ) -> AlterShareGroupOffsetsResponse:
     if not has_share_groups(cluster):
-        return Response(error_code=Error.UNSUPPORTED_VERSION, responses=[])
+        error = Refused(Error.UNSUPPORTED_VERSION, UNSUPPORTED_VERSION_TEXT)
+        return Response(error_code=error.error, error_message=error.message, responses=[])
     named: dict[str, list[tuple[int, int]]] = {}
     for each in request.topics:
         offsets = [(part.partition_index, part.start_offset) for part in each.partitions]
@@ -44,7 +45,7 @@ def alter_share_group_offsets(
     known: list[Response.Topic] = []
     for (name, offsets), altered in zip(named.items(), answers, strict=True):
         topic = cluster.topics.get(name)
-        if topic is None and not offsets:
+        if not offsets and (topic is None or not cluster.release.lists_topics_without_partitions):
             continue
         found = {each.partition: each for each in altered}
         (unknown if topic is None else known).append(

@@ -9,7 +9,7 @@ from ...wire.api.delete_share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsResponse,
 )
-from ..base.call import Call
+from ..base.call import UNSUPPORTED_VERSION_TEXT, Call
 from .modern_groups import has_share_groups
 from .registry import handler
 from .share_group_offsets import sentence_of
@@ -25,7 +25,8 @@ def delete_share_group_offsets(
     cluster: Cluster, call: Call, request: DeleteShareGroupOffsetsRequest
 ) -> DeleteShareGroupOffsetsResponse:
     if not has_share_groups(cluster):
-        return Response(error_code=Error.UNSUPPORTED_VERSION, responses=[])
+        error = Refused(Error.UNSUPPORTED_VERSION, UNSUPPORTED_VERSION_TEXT)
+        return Response(error_code=error.error, error_message=error.message, responses=[])
     names = [topic.topic_name for topic in request.topics]
     try:
         deleted = cluster.groups.at(call.node_id).share.delete_offsets(request.group_id, names)

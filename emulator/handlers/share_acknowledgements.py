@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ...wire import Error, Refused, Response
+from ...wire import Error, Refused, Response, WireError
+from ...wire.primitives import parse_id
 from ..base.call import PARKED, Call, Sentinel
 from ..share.acquired_records import RENEW, ShareAcknowledgementBatch
 from ..share.share_partition_manager import SharePartitionManager, TopicIdPartition
@@ -50,6 +51,8 @@ class Asked(NamedTuple):
 def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) -> str:
     """The group's id. Raises Refused for ids that cannot be: INVALID_REQUEST, or, in older releases
     for none, UNKNOWN_SERVER_ERROR."""
+    if not cluster.release.takes_any_share_members:
+        _check_uuid(member_id)
     is_known = cluster.release.refuses_share_fetches_without_group
     if is_known and group_id is None:
         raise Refused(Error.INVALID_REQUEST)
@@ -58,6 +61,14 @@ def check_member(cluster: Cluster, group_id: str | None, member_id: str | None) 
     if group_id is None or member_id is None:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
     return group_id
+
+
+def _check_uuid(member_id: str | None) -> None:
+    """Raises Refused(UNKNOWN_SERVER_ERROR)."""
+    try:
+        parse_id(member_id or "")
+    except WireError as error:
+        raise Refused(Error.UNKNOWN_SERVER_ERROR) from error
 
 
 def check_member_id(member_id: str | None) -> None:

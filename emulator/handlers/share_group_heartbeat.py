@@ -33,6 +33,8 @@ def share_group_heartbeat(
     if not has_share_groups(cluster):
         return Response(error_code=Error.UNSUPPORTED_VERSION)
     try:
+        if cluster.release.takes_any_share_members:
+            check_member_id(request.member_id)
         _check(request)
         return cluster.groups.at(call.node_id).share.heartbeat(call, request)
     except Refused as refused:
@@ -40,7 +42,6 @@ def share_group_heartbeat(
 
 
 def _check(request: Request) -> None:
-    check_member_id(request.member_id)
     check_not_empty(MemberId=request.member_id, GroupId=request.group_id, RackId=request.rack_id)
     if request.member_epoch == JOINING_EPOCH and not request.subscribed_topic_names:
         raise invalid("SubscribedTopicNames must be set in first request.")

@@ -18,6 +18,7 @@ from ..base.call import UNEXPECTED_TEXT
 from ..metadata.image import MetadataImage
 from ..security.quotas import (
     CLIENT_ID,
+    DEFAULT,
     EXACT,
     IP,
     IP_KEYS,
@@ -53,14 +54,13 @@ def planned_old(
     for problem in (_illegal, _twice, _missing):
         refused |= problem(image, [each for each in changes if each.user not in refused])
     outcomes = [Planned(user, why, []) for user, why in refused.items()]
-    for user in dict.fromkeys(each.user for each in changes if each.user not in refused):
-        own = [each for each in changes if each.user == user]
-        if any(isinstance(each, Upsertion) and not each.salted_password for each in own):
-            # Not a key for a MAC.
-            why = Refused(Error.UNKNOWN_SERVER_ERROR, UNEXPECTED_TEXT)
-            outcomes.append(Planned(user, why, []))
-        else:
-            outcomes.append(Planned(user, None, [record_of(each) for each in own]))
+    left = [each for each in changes if each.user not in refused]
+    # A password that is no key for a MAC fails all, since the changes of all are made for each.
+    fails = any(isinstance(each, Upsertion) and not each.salted_password for each in left)
+    why = Refused(Error.UNKNOWN_SERVER_ERROR, UNEXPECTED_TEXT) if fails else None
+    for user in dict.fromkeys(each.user for each in left):
+        own = [] if fails else [record_of(each) for each in left if each.user == user]
+        outcomes.append(Planned(user, why, own))
     return outcomes
 
 
@@ -149,7 +149,9 @@ def check_filter(
             message = f"Duplicate {kind.removesuffix('-id')} filter component entity type"
             raise Refused(Error.INVALID_REQUEST, message)
         seen.add(kind)
-    exact = {each.entity_type: each.match for each in components if each.match_type == EXACT}
+    named = (EXACT, DEFAULT)  # what stands for all others has a name, too
+    exact = {each.entity_type: each.match for each in components if each.match_type in named}
+    exact |= {each.entity_type: None for each in components if each.match_type == DEFAULT}
     is_one = len(exact) == len(components) and (strict or len(exact) > 1)
     if is_one and "" in exact.values():  # looked for by its path, which is none
         raise Refused(Error.UNKNOWN_SERVER_ERROR)

@@ -137,6 +137,8 @@ def _not_supported(environment: Environment, name: str, level: int) -> str | Non
     if name not in supported:
         if level == 0 and environment.release.unknown_features_have_level_0:
             return None
+        if level == 0 and name == "streams.version" and environment.release.has_streams_groups:
+            return None  # 4.1 has it, and no level of it that is stable
         if level == 0:
             return f"Feature {name} not found."
         return f"Local controller {node_id} does not support this feature."

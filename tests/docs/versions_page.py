@@ -33,9 +33,9 @@ otherwise is a list of capabilities, below as `yes` and `no`.
   APIs between brokers, which they advertise, by closing the connection. A log directory of a real
   one is opened, with its ZooKeeper or without:
   [directories of brokers with ZooKeeper](files.md#directories-of-brokers-with-zookeeper).
-- Where a broker of such a release fails by a defect of its own and never answers, there is an answer
-  here: a leader that joins before v5 among static members (2.8 and before), OffsetFetch of no group
-  (4.0 and before), AlterConfigs that names a resource twice (3.9 and before, some of them).
+- Where a broker of such a release fails by a defect of its own and never answers, there is an
+  answer here: a leader that joins before v5 among static members (2.8 and before), OffsetFetch of
+  no group (4.0 and before), AlterConfigs that names a resource twice (3.9 and before).
 - Groups, transactions and the words of messages for people are those of 4.x in older releases, but
   for what the lists below name.
 

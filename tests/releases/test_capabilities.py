@@ -13,6 +13,7 @@ from odradek.emulator.transactions.transaction import Producer
 from odradek.wire import Error
 from odradek.wire.api.alter_client_quotas import AlterClientQuotasRequest
 from odradek.wire.api.alter_configs import AlterConfigsRequest
+from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
@@ -26,6 +27,8 @@ from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.sasl_handshake import SaslHandshakeRequest
 from odradek.wire.api.share_acknowledge import ShareAcknowledgeRequest
+from odradek.wire.api.share_group_heartbeat import ShareGroupHeartbeatRequest
+from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.batch import seal
 from odradek.wire.legacy.message_sets import Message, build_set
 from odradek.wire.records import build_batch, read_records
@@ -663,13 +666,47 @@ def test_configs_of_a_streams_group_that_sets_one(release: str) -> None:
         ("4.2", None, "m", -1),
         ("4.2", None, "", 42),
         ("4.2", "g", None, -1),
+        ("4.2", "g", "m", 122),
+        ("4.1", "g", "m", -1),
+        ("4.1", "g", "AAAAAAAAAAAAAAAAAAAAAQ", 122),
     ],
 )
 def test_share_groups_without_a_name(
     release: str, group: str | None, member: str | None, code: int
 ) -> None:
     with broker(release) as app:
+        _set_level(app, "share.version", 1)
         request = ShareAcknowledgeRequest(
-            group_id=group, member_id=member, share_session_epoch=0, topics=[]
+            group_id=group, member_id=member, share_session_epoch=1, topics=[]
         )
         assert app.ask(request, 1).error_code == code
+
+
+def _set_level(app: Client, name: str, level: int) -> int:
+    update = UpdateFeaturesRequest.FeatureUpdate(feature=name, max_version_level=level)
+    code: int = app.ask(UpdateFeaturesRequest(feature_updates=[update]), 1).error_code
+    return code
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.1", 0), ("4.0", 95)])
+def test_a_feature_that_has_no_stable_level(release: str, code: int) -> None:
+    with broker(release) as app:
+        assert _set_level(app, "streams.version", 0) == code
+
+
+@pytest.mark.parametrize(("release", "named"), [("4.2", ["t"]), ("4.1", [])])
+def test_offsets_of_a_share_group_in_no_partition(release: str, named: list[str]) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        request = AlterShareGroupOffsetsRequest(
+            group_id="g",
+            topics=[AlterShareGroupOffsetsRequest.Topic(topic_name="t", partitions=[])],
+        )
+        assert app.ask(request, 0).error_message == (
+            None if release == "4.2" else "The version of API is not supported."
+        )
+        _set_level(app, "share.version", 1)
+        assert [each.topic_name for each in app.ask(request, 0).responses] == named
+        heartbeat = ShareGroupHeartbeatRequest(group_id="g", member_id="", member_epoch=0)
+        message = None if release == "4.2" else "MemberId can't be empty."
+        assert app.ask(heartbeat, 1).error_message == message

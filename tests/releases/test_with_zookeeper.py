@@ -106,6 +106,13 @@ def credentials(*deleted: int, **iterations: int) -> AlterUserScramCredentialsRe
     )
 
 
+def a_password_that_is_none() -> AlterUserScramCredentialsRequest:
+    """Of the users u and v, of whom one has none."""
+    request = credentials(sha256=5000, sha512=5000)
+    request.upsertions[1].name, request.upsertions[1].salted_password = "v", b""
+    return request
+
+
 def described_users(*names: str) -> DescribeUserScramCredentialsRequest:
     of = DescribeUserScramCredentialsRequest
     return of(users=[of.User(name=name) for name in names])
@@ -152,6 +159,14 @@ def quota_filter(
         entity_type=kind, match_type=match_type, match=match
     )
     return DescribeClientQuotasRequest(components=[component], strict=strict)
+
+
+def both_filters() -> DescribeClientQuotasRequest:
+    """A name that is empty, and what stands for all others."""
+    component = DescribeClientQuotasRequest.Component
+    named = component(entity_type="client-id", match_type=0, match="")
+    other = component(entity_type="user", match_type=1, match=None)
+    return DescribeClientQuotasRequest(components=[named, other], strict=True)
 
 
 TOPIC, BROKER, LOGGER, METRICS = 2, 4, 8, 16
@@ -224,6 +239,8 @@ ROWS: list[tuple[str, Request, int, list[int]]] = [
     ("2.7", quota_filter("user", 9, None), 0, [-1]),
     ("2.7", quota_filter("ip", 2, None), 0, [35]),
     ("2.7", quota_filter("user", 0, "", strict=True), 0, [-1]),
+    ("2.8", both_filters(), 1, [-1]),
+    ("2.7", a_password_that_is_none(), 0, [-1, -1]),
     ("2.7", quota_filter("user", 0, ""), 0, [0]),
     ("2.7", feature("", -1), 0, [0, 42]),
     ("2.7", feature("metadata.version", 1), 0, [0, 42]),

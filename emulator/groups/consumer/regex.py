@@ -152,5 +152,6 @@ def resolved(group: ConsumerGroup, now: int) -> list[MessageRecord]:
     if has_changed or metadata_hash != group.metadata_hash:
         group.checked_topics = group.view.hashes_of(names)
         group.refresh_at = now + METADATA_REFRESH_INTERVAL_MS
+        records += group.topics_records(names, metadata_hash)
         records.append(group.record(group.epoch + 1, metadata_hash))
     return records

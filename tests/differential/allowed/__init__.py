@@ -11,7 +11,13 @@ from ..engine.served import Served
 from .allowance import Allowances, Allowed
 from .kafka_3_9 import ALLOWED_3_9
 from .kafka_4_3 import ALLOWED
-from .older import ALLOWED_4_0, ALLOWED_BEFORE_3_9, ALLOWED_BEFORE_4_3, ALLOWED_WITH_ZOOKEEPER
+from .older import (
+    ALLOWED_4_0,
+    ALLOWED_BEFORE_3_9,
+    ALLOWED_BEFORE_4_2,
+    ALLOWED_BEFORE_4_3,
+    ALLOWED_WITH_ZOOKEEPER,
+)
 
 __all__ = ["ALLOWED", "ALLOWED_3_9", "Allowances", "Allowed", "allowances_for"]
 
@@ -21,6 +27,8 @@ def allowances_for(served: Served, release: Release = KAFKA_4_3) -> Allowances:
     allowed = (*ALLOWED, *ALLOWED_3_9) if served.converts else ALLOWED
     if release is not KAFKA_4_3:
         allowed = (*allowed, *ALLOWED_BEFORE_4_3)
+    if not served.converts and not release.lets_members_rejoin:
+        allowed = (*allowed, *ALLOWED_BEFORE_4_2)
     if not served.converts and not release.hashes_subscriptions:
         allowed = (*allowed, *ALLOWED_4_0)
     if not release.lists_only_asked_directories:

@@ -119,7 +119,12 @@ ALLOWED_3_9: tuple[Allowed, ...] = (
             _is_order,
             ends=True,
         )
-        for request in (OffsetCommitRequest, OffsetFetchRequest, TxnOffsetCommitRequest)
+        for request in (
+            OffsetCommitRequest,
+            OffsetDeleteRequest,
+            OffsetFetchRequest,
+            TxnOffsetCommitRequest,
+        )
     ),
     *(
         Allowed(

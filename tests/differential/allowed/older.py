@@ -74,18 +74,21 @@ def _asks_for_no_group(request: OffsetFetchRequest, difference: Difference) -> b
     return not request.groups and (is_missing(difference.real) or is_missing(difference.ours))
 
 
-ALLOWED_4_0: tuple[Allowed, ...] = (
+ALLOWED_BEFORE_4_2: tuple[Allowed, ...] = (
     *(
         Allowed(
             f"which of several wrong configs is named, and how: {api_name(request)}",
             request,
             "*",
-            "lists have other rules in 4.1, and configs that are not known another place among"
+            "lists have other rules in 4.2, and configs that are not known another place among"
             " those that may not be changed; the codes are compared",
             _are_sentences,
         )
         for request in (AlterConfigsRequest, IncrementalAlterConfigsRequest)
     ),
+)
+
+ALLOWED_4_0: tuple[Allowed, ...] = (
     Allowed(
         "OffsetFetch of no group",
         OffsetFetchRequest,
