@@ -17,7 +17,7 @@ from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
 from ..storage import Directory, LogDirectory, LogDirectoryError, RetentionPolicy, kafka_retention
-from ..storage.log_directory import OfZooKeeperError
+from ..storage.log_directory import OfZooKeeper, OfZooKeeperError
 from ..storage.naming import KAFKA, Naming
 from ..wire import Refused
 from ..wire.scan import HAVE_C
@@ -111,6 +111,7 @@ class Cluster(Environment):
         journal: Journal | None = None,
         timing: str = INSTANT,
         adopt: Adoption | None = None,
+        begins_with_zookeeper: bool = False,
     ) -> None:
         super().__init__(config, brokers, clock, random, journal)
         self.tracker = ClientTracker(self, self.journal)
@@ -119,7 +120,7 @@ class Cluster(Environment):
         self._set_limits(config, scan_limit)
         listeners = check_security(config, len(self.nodes))
         key_sets = key_sets_of(config, self.clock.now())
-        self.log_dir = self._open_directory(data_dir, naming)
+        self.log_dir = self._open_directory(data_dir, naming, begins_with_zookeeper)
         self.log_manager = LogManager(self, lambda: self.topics, retention)
         say_what_is_wrong(self.log_dir)
         with _uncollected(len(self.log_dir.partitions)):
@@ -211,9 +212,14 @@ class Cluster(Environment):
             self.chain.append(self.timing)
             self.replication.answers_ms = self.timing.stop_ms
 
-    def _open_directory(self, data_dir: Path | Directory, naming: Naming) -> LogDirectory:
+    def _open_directory(
+        self, data_dir: Path | Directory, naming: Naming, begins_with_zookeeper: bool
+    ) -> LogDirectory:
         """Raises LogDirectoryError."""
-        node_id, of_zookeeper = self.config.get("node.id"), self.release.of_zookeeper
+        node_id = self.config.get("node.id")
+        of_zookeeper: OfZooKeeper = self.release.of_zookeeper
+        if of_zookeeper == "kept" and begins_with_zookeeper:
+            of_zookeeper = "begun"
         try:
             return LogDirectory.open(
                 data_dir, node_id=node_id, naming=naming, of_zookeeper=of_zookeeper

@@ -66,8 +66,9 @@ from .notices import Notices
 from .stored_epochs import first_stored_epoch, log_start_from_epochs
 
 TopicPartition: TypeAlias = tuple[str, int]
-OfZooKeeper: TypeAlias = Literal["refused", "kept", "migrated"]
-"""The way in which a directory of a broker with ZooKeeper is opened."""
+OfZooKeeper: TypeAlias = Literal["refused", "kept", "begun", "migrated"]
+"""The way in which a directory of a broker with ZooKeeper is opened. "begun": as "kept", and a new
+one is one of these."""
 
 MALFORMED = ".malformed"
 
@@ -156,8 +157,7 @@ class LogDirectory:
         except OSError as error:
             raise LogDirectoryError(f"{path} cannot be opened: {error}") from error
         try:
-            is_refused = of_zookeeper == "refused"
-            properties = _identify(directory, node_id, cluster_id, new_id, is_refused=is_refused)
+            properties = _identify(directory, node_id, cluster_id, new_id, of_zookeeper)
             return cls(directory, lock, properties, naming, new_id, of_zookeeper)
         except OSError as error:
             lock.release(remove=False)
@@ -444,19 +444,20 @@ def _identify(
     node_id: int,
     cluster_id: str | None,
     new_id: Callable[[], bytes],
-    *,
-    is_refused: bool,
+    of_zookeeper: OfZooKeeper,
 ) -> MetaProperties:
     """Read or create `meta.properties`. Raises LogDirectoryError, OSError."""
     if not directory.exists(META_PROPERTIES):
         properties = MetaProperties(cluster_id or id_text(new_id()), node_id, new_id())
+        if of_zookeeper == "begun":  # which has the cluster's id
+            properties = MetaProperties(*properties[:2], None, True, False)
         directory.write_atomic(META_PROPERTIES, format_meta_properties(properties))
         return properties
     try:
         properties = read_meta_properties(directory.read_bytes(META_PROPERTIES))
     except CheckpointError as error:
         raise LogDirectoryError(f"{directory.path} cannot be used: {error}") from error
-    if properties.has_zookeeper and is_refused:
+    if properties.has_zookeeper and of_zookeeper == "refused":
         raise OfZooKeeperError(
             f"{directory.path} is of a broker with ZooKeeper ({META_PROPERTIES} has version=0)"
         )

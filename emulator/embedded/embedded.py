@@ -534,6 +534,7 @@ class Embedded:
             timing=self._timing,
             random=self._random,
             adopt=adopt,
+            begins_with_zookeeper=self._zookeeper.directory is not None,
         )
         if kept is not None:
             restore(cluster.replication, kept)

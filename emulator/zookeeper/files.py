@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -32,7 +33,7 @@ from . import jute
 from .acl import OPEN, Acls
 from .errors import Malformed
 from .jute import Reader
-from .tree import CONTAINER_OWNER, Node, Tree
+from .tree import CONTAINER_OWNER, Node, Tree, parent_of
 
 _SNAPSHOT, _LOG = b"ZKSN", b"ZKLG"
 _HEADER = 16
@@ -247,6 +248,7 @@ def _transactions(data: bytes) -> Iterator[Reader]:
 
 def _encoded(tree: Tree) -> bytes:
     kept = [(path, node) for path, node in tree.nodes.items() if not _is_of_session(node)]
+    there = Counter(parent_of(path) for path, _ in kept if path != "/")
     numbers: dict[Acls, int] = {OPEN: _ALL}
     for _, node in kept:
         numbers.setdefault(node.acl, len(numbers))
@@ -258,7 +260,7 @@ def _encoded(tree: Tree) -> bytes:
         parts += [
             *(jute.text("" if path == "/" else path), jute.buffer(node.data)),
             jute.i64(numbers[node.acl], stat.czxid, stat.mzxid, stat.ctime, stat.mtime),
-            jute.i32(stat.version, stat.cversion, stat.aversion),
+            jute.i32(stat.version, 2 * node.created - there[path], stat.aversion),
             jute.i64(node.owner, stat.pzxid),
         ]
     parts.append(jute.text("/"))

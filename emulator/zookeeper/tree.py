@@ -198,7 +198,8 @@ class Tree:
     def restore(self, nodes: dict[str, Node], zxid: int) -> None:
         """Have these nodes, which nobody watches yet."""
         self.nodes, self.zxid = nodes, zxid
-        self.size = sum(len(path) + len(node.data or b"") for path, node in nodes.items())
+        self.size = sum(len(path) for path in nodes.keys() - _SPECIAL)
+        self.size += sum(len(node.data or b"") for node in nodes.values())
         self.containers = {p: None for p, node in nodes.items() if node.owner == CONTAINER_OWNER}
 
     def node(self, path: str) -> Node:

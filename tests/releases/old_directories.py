@@ -174,6 +174,15 @@ def _transactions(old: Old) -> None:
         retried(lambda end=end: _good(old.ask(end, 0).error_code))
 
 
+def idempotent(old: Old, topic: str) -> int:
+    """The error of an idempotent producer's batch."""
+    mine = old.ask(InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000), 0)
+    who = {"producer_id": mine.producer_id, "producer_epoch": mine.producer_epoch}
+    batch = build_batch([(T, b"k", b"v", [])], base_sequence=0, **who)
+    request: ProduceRequest = produce(bytes(batch), topic, 0)
+    return int(old.ask(request, 3).responses[0].partition_responses[0].error_code)
+
+
 def _commit(old: Old) -> None:
     """Offsets: in ZooKeeper, of a group without members, and of one that had a member."""
     retried(lambda: _good(old.ask(FindCoordinatorRequest(key=GROUP), 0).error_code))

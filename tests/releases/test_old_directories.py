@@ -9,6 +9,7 @@ import pytest
 from odradek import Emulator
 from odradek.storage import LogDirectoryError
 from odradek.storage.checkpoints import read_meta_properties
+from odradek.wire import Error
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
 
 from .old_directories import (
@@ -23,11 +24,14 @@ from .old_directories import (
     Old,
     T,
     answers,
+    fill,
+    idempotent,
     unpack,
 )
 
 UNKNOWN_TIMES = f"offset of {T + 2}"
 NEW = b"new"
+ONLY_ZOOKEEPER = f"offset of {GROUP}, v0"
 
 
 def asked(kafka: Emulator, release: str) -> dict[str, Any]:
@@ -89,6 +93,31 @@ def test_without_zookeeper_its_logs_tell(release: str, tmp_path: Path) -> None:
         kept = kafka.run(lambda cluster: dict(cluster.topic("table").config.overrides))
         assert kept == {"cleanup.policy": "compact"}
         assert not kafka.notices
+
+
+@pytest.mark.parametrize("release", OLD)
+def test_what_is_written_is_stored_as_the_broker_stored_it(release: str, tmp_path: Path) -> None:
+    """To the byte, in the format that `message.format.version` says: "oldest" has that of 0.9."""
+    expected = unpack(release, tmp_path)
+    with Emulator(version=release) as kafka:
+        old = Old(kafka.bootstrap_servers, release)
+        fill(old)
+        found = answers(old)
+        for name in ("plain-0", "plain-1", "packed-0", "packed-1", "oldest-0", "oldest-1"):
+            assert found[name] == expected[name]
+        if release != "0.10.2":
+            assert idempotent(old, "oldest") == Error.UNSUPPORTED_FOR_MESSAGE_FORMAT
+        old.close()
+
+
+def test_offsets_of_v0_outlive_a_restart_in_zookeeper(tmp_path: Path) -> None:
+    expected = unpack("2.7", tmp_path)
+    with Emulator(version="2.7", zookeeper=True) as kafka:
+        old = Old(kafka.bootstrap_servers, "2.7")
+        fill(old)
+        kafka.restart()  # the offset of v0 is in the ZooKeeper, which stays
+        old.close()
+        assert asked(kafka, "2.7")[ONLY_ZOOKEEPER] == expected[ONLY_ZOOKEEPER]
 
 
 @pytest.mark.parametrize("release", OLD)
