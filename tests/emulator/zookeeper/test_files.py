@@ -16,7 +16,17 @@ from odradek.emulator.security.authorizer.acl import Acl as Rule
 from odradek.emulator.zookeeper import jute
 from odradek.emulator.zookeeper.acl import ALL, OPEN, Acl, Id, encoded
 from odradek.emulator.zookeeper.files import DirectoryError, load, save
-from odradek.emulator.zookeeper.tree import Create, Delete, Mode, Node, SetAcl, SetData, Tree, Who
+from odradek.emulator.zookeeper.tree import (
+    Create,
+    Delete,
+    Mode,
+    Node,
+    Operation,
+    SetAcl,
+    SetData,
+    Tree,
+    Who,
+)
 from odradek.storage import LogDirectoryError
 
 ACL = b"""{"version": 1, "acls": [{"principal": "User:ann", "permissionType": "Allow",
@@ -36,15 +46,13 @@ def drawn(seed: int) -> Tree:
         mode = random.choice([*Mode][:5])
         is_container = mode == Mode.CONTAINER
         data = random.choice([None, b"", b"text"])
-        operation = random.choice(
-            [
-                Create(path, data, mode, random.choice([OPEN, OWN]), is_container=is_container),
-                SetData(path, data),
-                SetAcl(path, OWN),
-                Delete(path),
-            ]
-        )
-        tree.transact([operation], Who(SESSION))
+        operations: list[Operation] = [
+            Create(path, data, mode, random.choice([OPEN, OWN]), is_container=is_container),
+            SetData(path, data),
+            SetAcl(path, OWN),
+            Delete(path),
+        ]
+        tree.transact([random.choice(operations)], Who(SESSION))
     return tree
 
 
