@@ -49,12 +49,14 @@ PARTS = {
     "tests/differential/test_clusters.py": 3,
     "tests/differential/test_logins.py": 2,
     "tests/docs/test_site_built.py": 2,
+    "tests/emulator/test_long_requests.py": 2,
     "tests/fixtures/simulation/test_search.py": 3,
     "tests/fixtures/test_parallel.py": 2,
     "tests/fuzz": 3,
     "tests/hostile/test_attacks.py": 3,
     "tests/package": 2,
     "tests/schedules": 3,
+    "tests/schemas/test_recorded.py": 2,
     "tests/tape/test_live.py": 2,
 }
 """Files and directories, and how many parts they have."""
