@@ -11,6 +11,7 @@ test is skipped, with the reason, and the last lines of the session say what was
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from collections import Counter, defaultdict
@@ -60,6 +61,14 @@ settings.register_profile("odradek", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.register_profile("quick", deadline=None, derandomize=True, max_examples=10)
 settings.load_profile("odradek")
+
+
+def pytest_collection_finish() -> None:
+    """Twelve thousand tests are in memory for as long as the run lasts: to look at them again and
+    again for garbage is a fifth of its time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture
