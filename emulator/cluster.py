@@ -226,8 +226,8 @@ class Cluster(Environment):
             )
         except OfZooKeeperError as error:
             raise LogDirectoryError(
-                f"{error}: Kafka {self.release.name} does not open it. Open it with "
-                'version="3.9" first, which migrates it to KRaft'
+                f"{error}: Kafka {self.release.name} does not open it. Open it as Kafka 3.9 "
+                "first, which migrates it to KRaft"
             ) from None
 
     def _open_metadata(self, features: Mapping[str, int], adopt: Adoption | None) -> MetadataLog:

@@ -183,6 +183,9 @@ class Release:
     without any generation gets no tombstone."""
     numbers_group_records: bool = True
     """Batches of group records have the base sequence 0, as those of offsets have; else none."""
+    keeps_epochs_of_offsets: bool = True
+    """Committed offsets are written with their leader's epoch, and groups with the instances of
+    members; else both in v1, each offset with the time when it expires."""
     keeps_topic_ids_of_offsets: bool = True
     """Committed offsets are written with their topic's id, in v4; else without, in v3."""
     keeps_topic_ids_of_named_topics: bool = True

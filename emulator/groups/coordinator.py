@@ -253,8 +253,13 @@ class ClusterOffsetsTopic:
         # Kafka's coordinators write with sequence 0 and no producer id; old ones only offsets.
         numbers_all = self._settings.numbers_group_records
         has_sequence = numbers_all or isinstance(records[0], OffsetRecord)
+        encoded = [encode(record, now) for record in records]
+        if not self._settings.keeps_epochs_of_offsets:
+            from .old_records import as_before_2_1
+
+            encoded = [as_before_2_1(each, self._settings.retention_ms) for each in encoded]
         batch = build_batch(
-            [encode(record, now) for record in records],
+            encoded,
             base_sequence=0 if has_sequence else -1,
             producer_id=-1 if producer is None else producer.producer_id,
             producer_epoch=-1 if producer is None else producer.epoch,

@@ -53,6 +53,7 @@ class GroupSettings:
     removes_unsynced_members: bool = True
     writes_new_groups: bool = True
     numbers_group_records: bool = True
+    keeps_epochs_of_offsets: bool = True
     keeps_topic_ids_of_offsets: bool = True
     keeps_topic_ids_of_named_topics: bool = True
     counts_epochs_from_1: bool = True

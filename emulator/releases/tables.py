@@ -57,7 +57,7 @@ CHANGED = """
 2.7  names_null_configs knows_missing_topics
 2.4  names_versions_of_api_versions names_invalid_records tells_stable_offset_to_all
 2.4  looks_for_topics_first answers_unknown_coordinators refuses_joins_without_generation
-2.4  describes_each_entry starts_after_times
+2.4  describes_each_entry starts_after_times keeps_epochs_of_offsets
 2.7  lets_waiting_members_beat
 2.7  refuses_unknown_levels answers_each_entry
 2.4  lists_missing_replicas checks_generations_first

@@ -246,7 +246,8 @@ def _name(topic: Any) -> str:
     return str(topic.name)
 
 
-def _partition(old: Old, name: str, partition: int) -> dict[str, Any]:
+def fetched(old: Old, name: str, partition: int) -> tuple[bytes, list[list[int]], Any]:
+    """All that a partition has: records, aborted transactions, and the last answer."""
     records, part = b"", None
     aborted: list[list[int]] = []
     while part is None or (part.records and _next(records) < part.high_watermark):
@@ -254,6 +255,11 @@ def _partition(old: Old, name: str, partition: int) -> dict[str, Any]:
         part = old.ask(read).responses[0].partitions[0]
         records += bytes(part.records or b"")
         aborted += [[a.producer_id, a.first_offset] for a in part.aborted_transactions or ()]
+    return records, aborted, part
+
+
+def _partition(old: Old, name: str, partition: int) -> dict[str, Any]:
+    records, aborted, part = fetched(old, name, partition)
     found: dict[str, Any] = {
         "error": part.error_code,
         "high watermark": part.high_watermark,

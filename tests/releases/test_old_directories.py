@@ -11,6 +11,7 @@ from odradek.storage import LogDirectoryError
 from odradek.storage.checkpoints import read_meta_properties
 from odradek.wire import Error
 from odradek.wire.api.init_producer_id import InitProducerIdRequest
+from odradek.wire.legacy.as_batches import logged_batches, read_logged
 
 from .old_directories import (
     GROUP,
@@ -24,6 +25,7 @@ from .old_directories import (
     Old,
     T,
     answers,
+    fetched,
     fill,
     idempotent,
     unpack,
@@ -95,14 +97,25 @@ def test_without_zookeeper_its_logs_tell(release: str, tmp_path: Path) -> None:
         assert not kafka.notices
 
 
+def versions(records: bytes) -> set[tuple[bytes, bytes]]:
+    """The types of records of coordinators, with the versions of their values."""
+    found = [each for at, _ in logged_batches(records) for each in read_logged(records, at)]
+    return {
+        (bytes(each.key[:2]), bytes(each.value[:2])) for each in found if each.key and each.value
+    }
+
+
 @pytest.mark.parametrize("release", OLD)
 def test_what_is_written_is_stored_as_the_broker_stored_it(release: str, tmp_path: Path) -> None:
     """To the byte, in the format that `message.format.version` says: "oldest" has that of 0.9."""
     expected = unpack(release, tmp_path)
-    with Emulator(version=release) as kafka:
+    with Emulator({"offsets.topic.num.partitions": 1}, version=release) as kafka:
         old = Old(kafka.bootstrap_servers, release)
         fill(old)
         found = answers(old)
+        ours = fetched(old, "__consumer_offsets", 0)[0]
+        theirs = (tmp_path / LOGS / "__consumer_offsets-0" / f"{0:020}.log").read_bytes()
+        assert versions(ours) == versions(theirs)
         for name in ("plain-0", "plain-1", "packed-0", "packed-1", "oldest-0", "oldest-1"):
             assert found[name] == expected[name]
         if release != "0.10.2":
@@ -126,7 +139,7 @@ def test_it_is_upgraded_to_the_newest(release: str, tmp_path: Path) -> None:
     unpack(release, tmp_path)
     home: dict[str, Any] = {"data_dir": tmp_path / LOGS}
     for newer in ("4.3", "3.3"):
-        with pytest.raises(LogDirectoryError, match=r'version="3\.9" first'):
+        with pytest.raises(LogDirectoryError, match=r"Open it as Kafka 3\.9 first"):
             Emulator(version=newer, **home).start()
     with Emulator(version=release, zookeeper=tmp_path / ZOOKEEPER, **home) as kafka:
         before = values(kafka)

@@ -92,7 +92,7 @@ ROOMS = {
         writing reading
     """,
     "emulator/groups": """
-        settings topics_view xxh3 regex records group runtime
+        settings topics_view xxh3 regex old_records records group runtime
         offsets
         classic
         modern

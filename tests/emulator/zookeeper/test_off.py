@@ -47,6 +47,7 @@ def test_serve_says_where_it_is(tmp_path: Path) -> None:
     [
         (["--zookeeper", "0"], "zookeeper: Kafka 4.3 has none, since 4.0"),
         (["--zookeeper", "70000"], "not a port: '70000'"),
+        (["--kafka-version", "2.7", "--zookeeper", "/"], "/ is no dataDir of a ZooKeeper"),
     ],
 )
 def test_serve_refuses_it(options: list[str], said: str) -> None:
