@@ -147,7 +147,11 @@ class Job:
         service, self._service = self._service, None
         if service is not None:
             service.terminate()
-            service.wait(_SERVICE_S)
+            try:
+                service.wait(_SERVICE_S)
+            except subprocess.TimeoutExpired:
+                service.kill()
+                service.wait()
 
     def _command(self, arguments: list[str]) -> list[str]:
         words = [filled(each, self._words) for each in arguments]
