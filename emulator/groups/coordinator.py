@@ -278,7 +278,10 @@ class ClusterOffsetsTopic:
         """The records of a partition's log below an offset, in order. A record that cannot be
         decoded is named in the broker's log and skipped; a real broker would not load the
         partition."""
-        stored = self._topic().partitions[partition].log
+        found = self._topic().partitions[partition]
+        if not found.is_log_open:  # nothing is stored in it
+            return
+        stored = found.log
         for header, chunk, pos in stored.reader.batches_from(stored.log_start_offset):
             if header.base_offset >= upto:
                 return

@@ -323,6 +323,8 @@ class Partition:
         """Give a coordinator what its partition has stored, in order. A record that cannot be
         decoded is named in the broker's log and skipped; a real broker would not load the
         partition."""
+        if not self.is_log_open:  # nothing is stored in it
+            return
         reader = self.log.reader
         for header, chunk, pos in reader.batches_from(self.log.log_start_offset):
             for record in () if header.is_control else read_records(chunk, pos):

@@ -6,6 +6,7 @@ import pytest
 from odradek.storage import MemoryDisk
 from odradek.wire import Error, Refused
 
+from tests.requests.groups import joined
 from tests.requests.produce import batch, produce
 from tests.support.cluster import client_of, open_cluster
 
@@ -28,6 +29,14 @@ def test_background_work_opens_no_log() -> None:
     cluster.create_topic("t", 2, {"cleanup.policy": "compact"})
     cluster.advance(600_000)
     assert not any(each.is_log_open for each in cluster.topic("t").partitions)
+    cluster.close()
+
+
+def test_a_group_opens_the_log_of_its_own_partition_alone() -> None:
+    cluster = open_cluster()
+    joined(client_of(cluster))
+    opened = [each.is_log_open for each in cluster.topic("__consumer_offsets").partitions]
+    assert (len(opened), sum(opened)) == (50, 1)
     cluster.close()
 
 
