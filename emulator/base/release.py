@@ -130,6 +130,9 @@ class Release:
     refuses_strange_replicas: bool = True
     """Fetch of a broker that is none of a partition's replicas is refused; else it reads nothing,
     without an error."""
+    has_future_replicas: bool = True
+    """Who fetches as a replica that moves between directories (-3) reads what there is; else as a
+    consumer."""
     lists_missing_replicas: bool = True
     """The same of whoever asks for its offsets."""
     refuses_unknown_levels: bool = True
@@ -297,6 +300,9 @@ class Release:
     counts_completed_from_start: bool = True
     """Where a share group begins, it has completed 0 deliveries; else their number is not known
     before the first is written."""
+    alters_brokers: bool = True
+    """Brokers have configs that may be changed; else none, and what brokers set is a default of
+    their topics."""
     looks_for_described_topics: bool = True
     """DescribeConfigs of a topic that is not there is UNKNOWN_TOPIC_OR_PARTITION; else it has the
     brokers' values."""

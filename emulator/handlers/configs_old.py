@@ -17,7 +17,7 @@ from ...wire import Error, Refused
 from ..base.release import Release
 from ..config.broker_table import UNLISTED
 from ..config.configs import ConfigError
-from ..config.definition import Definition, Kind, show
+from ..config.definition import Definition, Kind, Row, Source, show
 from ..config.loggers import APPEND, DELETE, SET, SUBTRACT
 from ..metadata.config_changes import LOGGER_RESOURCE, Change, Wanted, plan_broker_configs
 from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE
@@ -41,6 +41,15 @@ def named_again(release: Release, resources: Iterable[tuple[int, str]]) -> list[
     if not release.forgets_other_resources:
         known |= {_ANY_RESOURCE, _GROUP_RESOURCE}
     return list(dict.fromkeys((kind if kind in known else 0, name) for kind, name in resources))
+
+
+def before_1_0(kind: int, rows: Sequence[Row]) -> list[Row]:
+    """Configs as brokers describe them that may not be changed themselves."""
+    if kind == BROKER_RESOURCE:
+        return [row._replace(is_read_only=True) for row in rows]
+    return [
+        row if row.source is Source.TOPIC else row._replace(source=Source.DEFAULT) for row in rows
+    ]
 
 
 class OldAlteration:
@@ -90,6 +99,9 @@ class OldAlteration:
 
     def _alter(self, wanted: Wanted) -> None:
         """Raises Refused, ConfigError."""
+        if wanted.kind == BROKER_RESOURCE and not self._cluster.release.alters_brokers:
+            message = "AlterConfigs is only supported for topics, but resource type is BROKER"
+            raise Refused(Error.INVALID_REQUEST, message)
         self._check_values(wanted)
         if wanted.kind == TOPIC_RESOURCE:
             self._alter_topic(wanted)

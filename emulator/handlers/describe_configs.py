@@ -110,7 +110,8 @@ class _Described:
             if kind == TOPIC:
                 result.configs = self._topic(name, keys)
             else:
-                result.configs = self._list(_rows(self._cluster, self._call, kind, name), keys)
+                rows = _rows(self._cluster, self._call, kind, name)
+                result.configs = self._list(self._shown(kind, rows), keys)
         except Refused as refused:
             result.error_code, result.error_message = refused.error, refused.message or ""
         return result
@@ -124,8 +125,15 @@ class _Described:
             config = broker.topic_config(self._cluster.topic(name))
         key = config, keys
         if key not in self._topics:
-            self._topics[key] = self._list(describe_topic(key[0]), keys)
+            self._topics[key] = self._list(self._shown(TOPIC, describe_topic(key[0])), keys)
         return self._topics[key]
+
+    def _shown(self, kind: int, rows: list[Row]) -> list[Row]:
+        if self._cluster.release.alters_brokers:
+            return rows
+        from .configs_old import before_1_0
+
+        return before_1_0(kind, rows)
 
     def _list(self, rows: list[Row], keys: Keys) -> list[Result.Config]:
         shown = tuple(row for row in rows if keys is None or row.name in keys)
@@ -145,7 +153,7 @@ def _rows(cluster: Cluster, call: Call, kind: int, name: str) -> list[Row]:
     """The configs of what is no topic. Raises Refused."""
     overrides = cluster.metadata.image.configs_of(kind, name)
     broker = cluster.brokers[call.node_id]
-    if kind == BROKER and not name:
+    if kind == BROKER and not name and cluster.release.alters_brokers:
         return describe_all_brokers(broker.config)
     if kind == BROKER:
         _check_broker(call, name, "{0} or empty string, but")

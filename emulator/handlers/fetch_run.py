@@ -112,11 +112,13 @@ class FetchRun:
         self.is_follower = replica >= 0
         # Consumers may read from a follower since they say where they are (KIP-392).
         asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
+        is_future = replica == _FUTURE and cluster.release.has_future_replicas
+        asks_leader |= replica == _FUTURE and not is_future
         self.leader_only = self.is_follower or asks_leader
         self._refusals = 0  # that were logged
         self.isolation = request.isolation_level
         # A replica reads what there is.
-        if (replica == _FUTURE or self.is_follower) and self.isolation in ISOLATION_LEVELS:
+        if (is_future or self.is_follower) and self.isolation in ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
         self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
         self.has_bad_isolation = self.isolation not in ISOLATION_LEVELS

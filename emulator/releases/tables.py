@@ -65,7 +65,8 @@ CHANGED = """
 2.0  converts_step_by_step names_empty_group_ids names_unknown_sequences
 2.0  refuses_unknown_rules forgets_other_resources looks_for_described_topics
 0.11.0  takes_null_configs stores_batches
-1.1  remembers_batches checks_counts names_completing_rebalances
+1.1  remembers_batches checks_counts names_completing_rebalances alters_brokers
+1.1  has_future_replicas
 1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""

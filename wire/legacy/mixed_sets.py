@@ -98,7 +98,7 @@ class _Sent(NamedTuple):
         return self.head is not None and self.head.is_log_append_time
 
 
-def stored_batches(data: Buffer, rules: Rules, now: int, limit: int) -> list[Buffer]:
+def stored_batches(data: Buffer, rules: Rules, now: int, limit: int) -> list[bytearray]:
     """The batches that are stored, each with base offset 0; none where nothing is whole. `limit` is
     how many bytes an entry may decompress to. Raises Refused."""
     try:
@@ -121,7 +121,7 @@ def whole_batch(data: Buffer) -> memoryview | None:
     return memoryview(data)[: found[0].size] if is_known else None
 
 
-def _stored(data: Buffer, rules: Rules, now: int, limit: int) -> list[Buffer]:
+def _stored(data: Buffer, rules: Rules, now: int, limit: int) -> list[bytearray]:
     sent = [_looked_at(data, entry, rules.max_message_bytes) for entry in entries(data)]
     if not sent:
         return []
@@ -306,7 +306,7 @@ def _check_writable(record: _Record) -> None:
         raise WireError(f"a record cannot have the time {record.timestamp}")
 
 
-def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int) -> Buffer:
+def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int) -> bytearray:
     """A batch that is stored as it is, but for its time. Raises Refused, WireError."""
     _check_entry(sent, rules)
     found = []
@@ -323,7 +323,7 @@ def _keeps(sent: list[_Sent], found: list[_Record], source: int, target: int) ->
     return is_one and source == target and in_order
 
 
-def _kept(data: Buffer, sent: _Sent, found: list[_Record], rules: Rules, now: int) -> Buffer:
+def _kept(data: Buffer, sent: _Sent, found: list[_Record], rules: Rules, now: int) -> bytearray:
     header, entry = sent.header, sent.entry
     assert header is not None
     if header.last_offset_delta + 1 != header.count:
@@ -339,7 +339,7 @@ def _kept(data: Buffer, sent: _Sent, found: list[_Record], rules: Rules, now: in
 
 def _rebuilt(
     first: BatchHeader | None, found: list[_Record], target: int, rules: Rules, now: int
-) -> Buffer:
+) -> bytearray:
     """One batch of all records. Raises Refused, WireError."""
     producer: dict[str, int | bool] = {}
     if first is not None:

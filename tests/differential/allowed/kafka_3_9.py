@@ -22,6 +22,7 @@ from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_delete import OffsetDeleteRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.api.sync_group import SyncGroupRequest
 from odradek.wire.api.txn_offset_commit import TxnOffsetCommitRequest
 from odradek.wire.api.unregister_broker import UnregisterBrokerRequest
 
@@ -97,6 +98,11 @@ _ANSWERED_ONCE: dict[type[Request], tuple[str, ...]] = {
 }
 """Lists in which 3.9 answers once what is named twice."""
 
+
+def _is_answered_here(request: SyncGroupRequest, difference: Difference) -> bool:
+    return is_missing(difference.real) and not is_missing(difference.ours)
+
+
 ALLOWED_3_9: tuple[Allowed, ...] = (
     *(
         Allowed(
@@ -159,6 +165,13 @@ ALLOWED_3_9: tuple[Allowed, ...] = (
         "3.9 knows a group that was only named; the emulator follows 4.3",
         _is_no_group_of_a_generation,
         ends=True,
+    ),
+    Allowed(
+        "SyncGroup of a member that another connection removes",
+        SyncGroupRequest,
+        "",
+        "a real broker never answers it; the emulator does, so that the member need not wait",
+        _is_answered_here,
     ),
     Allowed(
         "members whose votes for a protocol are even",

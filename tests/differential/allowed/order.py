@@ -80,6 +80,7 @@ DOES_NOT_EXIST = {
     Error.UNKNOWN_TOPIC_ID,
     Error.INCONSISTENT_TOPIC_ID,
     Error.TOPIC_AUTHORIZATION_FAILED,
+    Error.REPLICA_NOT_AVAILABLE,
 }
 """Errors of entries that do not exist, or may not be seen."""
 

@@ -165,7 +165,11 @@ class SequenceRun:
         self.result = Result(sequence)
         now_ms = int(time.time() * 1000) if now_ms is None else now_ms
         self.namespace, self.now_ms = namespace, now_ms
-        self.worlds = [World(namespace, now_ms, engine.served.magic) for _ in engine.sides]
+        served = engine.served
+        self.worlds = [
+            World(namespace, now_ms, served.magic, checks_counts=served.checks_counts)
+            for _ in engine.sides
+        ]
         clusters = engine.served.clusters
         self.normalizers = [
             Normalizer(namespace, now_ms, side.addresses, cluster)

@@ -124,6 +124,12 @@ class Served:
         return min(max(0, self.ranges[ProduceRequest][1] - 1), MAGIC)
 
     @property
+    def checks_counts(self) -> bool:
+        """Whether brokers refuse a batch that does not say rightly how many records it has, as
+        releases from 1.0 on do. Before, they store it with offsets of the past."""
+        return self.serves(FetchRequest, 6)
+
+    @property
     def ignores_formats(self) -> bool:
         """Whether brokers store messages in the newest format, as releases from 3.0 on do, also
         where a topic has another one."""

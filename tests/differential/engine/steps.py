@@ -33,8 +33,15 @@ MAIN = "main"
 class World:
     """What a running sequence knows of one broker: the values of its symbols."""
 
-    def __init__(self, namespace: str, now_ms: int | None = None, magic: int = MAGIC) -> None:
-        self.namespace, self.magic = namespace, magic
+    def __init__(
+        self,
+        namespace: str,
+        now_ms: int | None = None,
+        magic: int = MAGIC,
+        *,
+        checks_counts: bool = True,
+    ) -> None:
+        self.namespace, self.magic, self.checks_counts = namespace, magic, checks_counts
         self.now_ms = int(time.time() * 1000) if now_ms is None else now_ms
         self.kept: dict[str, Any] = {}
 
