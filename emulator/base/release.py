@@ -24,6 +24,8 @@ _TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
 _TELEMETRY_SINCE = (3, 7)
 _MIGRATION_LEVEL = 8
 """Of metadata.version, 3.4."""
+_PRODUCE, _HAS_TIMES_SINCE, _MAGIC = 0, 2, 2
+"""The API, the version of it whose messages have times, and the format of batches."""
 
 _FEATURES_4_3: dict[str, Range] = {
     "group.version": (0, 1),
@@ -300,6 +302,9 @@ class Release:
     counts_completed_from_start: bool = True
     """Where a share group begins, it has completed 0 deliveries; else their number is not known
     before the first is written."""
+    reads_null_values: bool = True
+    """AlterConfigs with a config without a value is answered; else, since ANY and GROUP are no
+    resources any more, the connection is closed."""
     alters_brokers: bool = True
     """Brokers have configs that may be changed; else none, and what brokers set is a default of
     their topics."""
@@ -311,12 +316,11 @@ class Release:
     it was named; else each once, and a type of resources that is not known as 0."""
     forgets_other_resources: bool = True
     """Only what has configs is a known type of resource; else ANY (1) and GROUP (3) are, too."""
-    refuses_unknown_rules: bool = True
-    """An access rule that names something unknown (0) closes the connection; else it is
-    INVALID_REQUEST."""
+    has_patterns_of_rules: bool = True
+    """Access rules have patterns of names (KIP-290); else names alone."""
     judges_vague_rules: bool = True
-    """So it is with one for any operation or permission (1), and from 2.0 on for any resource (1)
-    and patterns that match (1, 2); else these, too, close the connection."""
+    """An access rule that names something unknown (0) closes the connection, and one for any (1)
+    is judged; else it is the other way round, where there are patterns also for any resource."""
     fences_before_verifying: bool = True
     """Data of a transaction in an epoch before the producer's last one is INVALID_PRODUCER_EPOCH
     before its coordinator is asked; else when it is to be written."""
@@ -336,8 +340,8 @@ class Release:
     """DeleteTopics where topics are not to be deleted is refused; else REQUEST_TIMED_OUT, and they
     stay."""
     stores_batches: bool = True
-    """Of messages that are produced together the batch has to fit; else each of them, and a message
-    without a time is as one of the time -1."""
+    """Messages are stored as batches of magic 2; else by themselves, in the newest format that the
+    release has, and one without a time is as one of the time -1."""
     takes_null_configs: bool = True
     """CreateTopics with a config without a value is answered; else the connection is closed."""
     names_null_configs: bool = True
@@ -345,6 +349,13 @@ class Release:
     else UNKNOWN_SERVER_ERROR."""
     explains_unknown_lists: bool = True
     """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
+
+    @property
+    def stored_magic(self) -> int:
+        """The format in which messages are stored: 2, or 0 where nothing has a time."""
+        if self.stores_batches:
+            return _MAGIC
+        return 1 if self.advertised[_PRODUCE][1] >= _HAS_TIMES_SINCE else 0
 
     @property
     def has_zookeeper(self) -> bool:

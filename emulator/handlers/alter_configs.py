@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from ...wire.api.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from ..base.call import Call
+from ..base.call import NO_REPLY, Call, Sentinel
 from ..config.loggers import SET
 from ..metadata.config_changes import Alteration, AskedBroker, Change, Wanted
 from .registry import handler
@@ -26,7 +26,12 @@ A = TypeVar("A")
 @handler(AlterConfigsRequest)
 def alter_configs(
     cluster: Cluster, call: Call, request: AlterConfigsRequest
-) -> AlterConfigsResponse:
+) -> AlterConfigsResponse | Sentinel:
+    release = cluster.release
+    fails = release.forgets_other_resources and not release.reads_null_values
+    if fails and _has_nulls(request):
+        call.close()
+        return NO_REPLY
     resources = [
         Wanted(
             resource.resource_type,
@@ -40,6 +45,10 @@ def alter_configs(
     )
     answers = carried_out(alteration, resources, AlterConfigsResponse.Resource)
     return AlterConfigsResponse(responses=answers)
+
+
+def _has_nulls(request: AlterConfigsRequest) -> bool:
+    return any(each.value is None for one in request.resources for each in one.configs)
 
 
 def alteration_of(

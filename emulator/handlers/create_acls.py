@@ -2,7 +2,7 @@
 
 Without an authorizer there are none. What no filter or rule may say at all (type, pattern,
 operation or permission 0, which stands for unknown) closes the connection in either case, since
-2.0.
+2.7; before, it is what is said of any (1).
 """
 
 from __future__ import annotations
@@ -54,15 +54,12 @@ def create_acls(
 
 def _is_unreadable(release: Release, creation: CreateAclsRequest.Creation) -> bool:
     """Whether a broker does not get as far as to judge the rule."""
-    refuses_unknown = release.refuses_unknown_rules
-    if refuses_unknown and _is_unknown(creation):
-        return True
     if release.judges_vague_rules:
-        return False
+        return _is_unknown(creation)
     if _ANY in (creation.operation, creation.permission_type):
         return True
     is_vague = creation.resource_type == _ANY or creation.resource_pattern_type in (_ANY, _MATCH)
-    return refuses_unknown and is_vague
+    return release.has_patterns_of_rules and is_vague
 
 
 def _is_unknown(creation: CreateAclsRequest.Creation) -> bool:

@@ -19,11 +19,16 @@ from typing import cast
 
 from ...wire import Buffer, Error, Refused
 from ...wire.api.fetch import FetchResponse
+from ...wire.batch import MAGIC
+from ...wire.frames import Part
+from ...wire.legacy.as_batches import MAGIC_END
 from ...wire.legacy.down_conversion import (
     begins_whole,
     down_convert_at_once,
     down_convert_later,
+    taken,
 )
+from ...wire.legacy.stored_sets import as_magic_0
 from ..base.release import Release
 from ..config.configs import TopicConfig
 from ..partitions.produced_batches import DECOMPRESSED_MAX
@@ -59,6 +64,11 @@ def as_old(
     magic = 1 if version >= _MAGIC_1_SINCE else 0
     try:
         given = answer.records, magic, offset, DECOMPRESSED_MAX
+        if not release.stores_batches and not _begins_with_batch(answer.records):
+            if release.stored_magic > magic:
+                stored = taken(answer.records, 0, len(answer.records))
+                answer.records = as_magic_0(stored, DECOMPRESSED_MAX)
+            return answer
         if release.converts_step_by_step:
             keeps_cut = not release.leaves_out_cut_batches
             records = down_convert_later(*given, keeps_cut=keeps_cut)
@@ -72,6 +82,12 @@ def as_old(
             raise
         return failed(refused.error)
     return answer
+
+
+def _begins_with_batch(stored: Part) -> bool:
+    """Whether a batch of magic 2 is stored, as in internal topics. Raises OSError."""
+    head = taken(stored, 0, MAGIC_END)
+    return len(head) == MAGIC_END and head[MAGIC_END - 1] == MAGIC
 
 
 def _failed(answer: Answered, release: Release, error: Error) -> Answered:

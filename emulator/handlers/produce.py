@@ -419,6 +419,9 @@ def _produce(cluster: Cluster, call: Call, request: ProduceRequest, entries: lis
         by_id = call.version >= 13
         raise Refused(Error.UNKNOWN_TOPIC_ID if by_id else Error.UNKNOWN_TOPIC_OR_PARTITION)
     if partition is None:
+        looks = cluster.release.looks_for_partitions_of_offsets
+        if not looks and request.acks not in _ACKS:
+            raise BeforeAppend(Error.INVALID_REQUIRED_ACKS)
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     if is_old(cluster.release, call.version):
         _check_place(call, request, topic, partition)

@@ -19,7 +19,9 @@ from contextlib import suppress
 
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, MAGIC, read_header
+from ...wire.legacy.as_batches import old_header
 from ...wire.legacy.mixed_sets import stored_batches, whole_batch
+from ...wire.legacy.stored_sets import stored_messages
 from ...wire.legacy.up_conversion import (
     Rules,
     first_magic,
@@ -72,9 +74,10 @@ def to_be_stored(
     if data is None:
         raise Refused(Error.INVALID_RECORD)
     rules = _rules(config)
-    if rules.stores_messages:
-        return _converted(data, rules, now)
-    if rules.takes_several:
+    if rules.magic < MAGIC:
+        entries = stored_messages(data, rules, now, DECOMPRESSED_MAX)
+        return [Checked(memoryview(each), old_header(each)) for each in entries]
+    if not config.broker.release.names_invalid_records:
         batch = whole_batch(data)
         if batch is not None:
             check_format(read_header(batch), config)
@@ -109,7 +112,6 @@ def _rules(config: TopicConfig) -> Rules:
         after_max_ms=config.timestamp_after_max_ms,
         is_compacted=config.is_compacted,
         takes_broker_times=config.broker.release.takes_broker_times,
-        stores_messages=not config.broker.release.stores_batches,
-        takes_several=not config.broker.release.names_invalid_records,
+        magic=config.broker.release.stored_magic,
         checks_counts=config.broker.release.checks_counts,
     )

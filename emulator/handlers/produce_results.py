@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import TRANSACTIONAL, BatchHeader
+from ...wire.batch import MAGIC, TRANSACTIONAL, BatchHeader
 from ..base.call import Call, Sentinel
 from ..base.event import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.journal import Journal
@@ -47,7 +47,8 @@ def append_checked(
     batch: bytearray | memoryview,
     header: BatchHeader,
 ) -> Result:
-    """Append a batch, unless its producer has sent it before. Raises Refused."""
+    """Append a batch, or what an old release stores in its place, unless its producer has sent it
+    before. Raises Refused."""
     log = partition.log
     if len(batch) > log.config.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
@@ -64,7 +65,8 @@ def append_checked(
                 log_append_time_ms=duplicate.timestamp,
                 log_start_offset=log.log_start_offset,
             )
-    base_offset = partition.append(batch, header, call.now)
+    append = partition.append if header.magic == MAGIC else partition.append_message
+    base_offset = append(batch, header, call.now)
     if journal.is_on:
         how = "" if acks else UNACKNOWLEDGED
         if header.attributes & TRANSACTIONAL:

@@ -229,9 +229,21 @@ class Partition:
 
         Returns the base offset. Raises Refused(KAFKA_STORAGE_ERROR) when it cannot be written.
         """
+        placed = place(batch, header, self.log.log_end_offset, self.leader_epoch)
+        return self._write(batch, placed, now)
+
+    def append_message(self, entry: Buffer, header: BatchHeader, now: int) -> int:
+        """The same of a checked message of magic 0 or 1, or a wrapper of some, which is stored as
+        such (wire/legacy/stored_sets.py)."""
+        from ...wire.legacy.as_batches import old_header
+        from ...wire.legacy.stored_sets import placed
+
+        message = placed(entry, self.log.log_end_offset - header.base_offset)
+        return self._write(message, old_header(message), now)
+
+    def _write(self, batch: Buffer, placed: BatchHeader, now: int) -> int:
         stored = self.log
-        base_offset = stored.log_end_offset
-        placed = place(batch, header, base_offset, self.leader_epoch)
+        base_offset = placed.base_offset
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
         try:
@@ -247,8 +259,8 @@ class Partition:
             has_moved = bool(apart.lags) and self._fall_behind(apart, now)
             self.advance(has_moved=has_moved)
         elif waits:
-            self._appended(header.size, unstable_before)
-        if header.attributes & CONTROL:
+            self._appended(placed.size, unstable_before)
+        if placed.attributes & CONTROL:
             stored.producers.replicated(self._least_watermark())
         return base_offset
 

@@ -227,18 +227,40 @@ def test_resources_of_no_known_type(release: str, kinds: list[int]) -> None:
         assert [each.resource_type for each in app.ask(altered, 0).responses] == kinds
 
 
-@pytest.mark.parametrize(("release", "closes"), [("2.0", True), ("1.1", False)])
-def test_a_rule_about_nothing_known(release: str, closes: bool) -> None:
+@pytest.mark.parametrize(
+    ("release", "closes"), [("2.7", False), ("2.4", True), ("2.0", True), ("1.1", False)]
+)
+def test_a_config_without_a_value(release: str, closes: bool) -> None:
+    with broker(release) as app:
+        resource = AlterConfigsRequest.Resource
+        null = resource.Config(name="retention.ms", value=None)
+        named = resource(resource_type=2, resource_name="t", configs=[null])
+        app.send(AlterConfigsRequest(resources=[named], validate_only=False), 0)
+        assert app.is_closed == closes
+
+
+@pytest.mark.parametrize(
+    ("release", "kind", "operation", "closes"),
+    [
+        ("2.7", 0, 3, True),
+        ("2.7", 1, 1, False),
+        ("2.4", 0, 3, False),
+        ("2.4", 2, 1, True),
+        ("2.0", 1, 3, True),
+        ("1.1", 1, 3, False),
+    ],
+)
+def test_a_rule_about_nothing_known(release: str, kind: int, operation: int, closes: bool) -> None:
     with broker(release) as app:
         rule = CreateAclsRequest.Creation(
-            resource_type=0,
+            resource_type=kind,
             resource_name="t",
             principal="User:a",
             host="*",
-            operation=3,
+            operation=operation,
             permission_type=3,
         )
-        app.send(CreateAclsRequest(creations=[rule]), 0)
+        app.send(CreateAclsRequest(creations=[rule]), 1 if release == "2.7" else 0)
         assert app.is_closed == closes
 
 

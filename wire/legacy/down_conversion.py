@@ -186,7 +186,7 @@ class DownConverted:
 
 def _entry_at(stored: Part, position: int) -> Buffer:
     """The bytes of the entry there; none of an incomplete one. Raises WireError, OSError."""
-    head = _taken(stored, position, _HEAD_SIZE)
+    head = taken(stored, position, _HEAD_SIZE)
     if len(head) < OVERHEAD:
         return b""
     size = OVERHEAD + int.from_bytes(head[OVERHEAD - 4 : OVERHEAD], "big", signed=True)
@@ -194,7 +194,7 @@ def _entry_at(stored: Part, position: int) -> Buffer:
         for _ in entries(head):  # which refuses what is none
             pass
         return b""
-    entry = _taken(stored, position, size)
+    entry = taken(stored, position, size)
     for _ in entries(entry):
         return entry
     return b""
@@ -202,7 +202,7 @@ def _entry_at(stored: Part, position: int) -> Buffer:
 
 def _whole_entries(stored: Part, position: int) -> tuple[Buffer, Sequence[Entry]]:
     """The batches from there on that are converted together. Raises WireError, OSError."""
-    chunk = _taken(stored, position, _CHUNK)
+    chunk = taken(stored, position, _CHUNK)
     found = list(entries(chunk))
     if not found and len(chunk) == _CHUNK:
         chunk = _entry_at(stored, position)
@@ -210,7 +210,7 @@ def _whole_entries(stored: Part, position: int) -> tuple[Buffer, Sequence[Entry]
     return chunk, found
 
 
-def _taken(stored: Part, position: int, size: int) -> Buffer:
+def taken(stored: Part, position: int, size: int) -> Buffer:
     """So many bytes from there on, or what there is. Raises OSError."""
     if isinstance(stored, BUFFERS):
         return memoryview(stored)[position : position + size]

@@ -32,7 +32,7 @@ from ..batch import HEADER_SIZE, LAST_OFFSET_END, MAGIC, NO_TIMESTAMP, checksum,
 from ..compression import LIMIT, Codec
 from ..errors import Error, Refused, WireError
 from ..primitives import Buffer, wrapped
-from ..records import NewRecord, build_batch, read_records
+from ..records import NewRecord, build_batch
 from .message_sets import (
     DamagedSet,
     Entry,
@@ -66,12 +66,8 @@ class Rules(NamedTuple):
     is_compacted: bool = False
     takes_broker_times: bool = True
     """Messages that claim the broker's time (attribute bit 3) are taken, with their own."""
-    stores_messages: bool = False
-    """Messages are stored by themselves, as before 0.11: of several together the size has no limit,
-    and one without a time has -1, which may be too early."""
-    takes_several: bool = False
-    """Several wrappers, or a wrapper among messages, are taken, and zstd is not known, as by
-    brokers up to 2.0."""
+    magic: int = MAGIC
+    """The format in which messages are stored: below 2 by themselves (stored_sets.py)."""
     checks_counts: bool = True
     """A batch says rightly how many records it has; else it is counted."""
 
@@ -122,29 +118,16 @@ def up_convert(data: Buffer, rules: Rules, now: int, limit: int = LIMIT) -> byte
     None if no entry in `data` is complete: a broker answers 0 with base offset -1, and stores
     nothing. `limit` is how many bytes a wrapper may decompress to. Raises Refused.
     """
-    last = Codec.LZ4 if rules.takes_several else Codec.ZSTD
-    found = _checked(data, rules.max_message_bytes, last)
+    found = _checked(data, rules.max_message_bytes)
     if not found:
         return None
     codecs = [codec for entry in found if (codec := _codec(data, entry))]
     source = codecs[-1] if codecs else 0
-    is_refused = source and len(found) > 1 and not rules.takes_several
-    if (found[0].magic == MAGIC and not rules.takes_several) or is_refused:
+    if found[0].magic == MAGIC or (source and len(found) > 1):
         raise Refused(Error.INVALID_RECORD)
     target = source if rules.codec is None else rules.codec
     try:
-        if rules.takes_several:
-            records = []
-            for entry in found:
-                if entry.magic == MAGIC:
-                    records += [
-                        NewRecord(*each[1:]) for each in read_records(data, entry.pos, limit)
-                    ]
-                elif _codec(data, entry):
-                    records += _wrapped_records(data, entry, rules, now, limit)
-                else:
-                    records += _loose_records(data, [entry], rules, now, in_place=not target)
-        elif source:
+        if source:
             records = _wrapped_records(data, found[0], rules, now, limit)
         else:
             records = _loose_records(data, found, rules, now, in_place=not target)
@@ -158,27 +141,15 @@ def up_convert(data: Buffer, rules: Rules, now: int, limit: int = LIMIT) -> byte
         raise Refused(damage.error) from None
     except WireError:
         raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
-    if len(batch) > rules.max_message_bytes and not rules.stores_messages:
+    if len(batch) > rules.max_message_bytes:
         raise Refused(Error.MESSAGE_TOO_LARGE)
     if len(batch) > rules.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
     return batch
 
 
-def several_batches(data: Buffer, max_message_bytes: int) -> list[memoryview]:
-    """The batches of a set in which there is nothing but uncompressed ones, as brokers up to 2.0
-    take them, and of one that is a single batch; else none. Raises Refused."""
-    found = _checked(data, max_message_bytes, Codec.LZ4)
-    if any(entry.magic != MAGIC for entry in found):
-        return []
-    if len(found) > 1 and any(_codec(data, entry) for entry in found):
-        return []
-    return [memoryview(data)[entry.pos : entry.pos + entry.size] for entry in found]
-
-
-def _checked(data: Buffer, max_message_bytes: int, last: Codec = Codec.ZSTD) -> list[Entry]:
-    """All complete entries, without reading their messages; `last` is the newest codec that is
-    known. Raises Refused."""
+def _checked(data: Buffer, max_message_bytes: int) -> list[Entry]:
+    """All complete entries, without reading their messages. Raises Refused."""
     found = []
     try:
         for entry in entries(data):
@@ -190,7 +161,7 @@ def _checked(data: Buffer, max_message_bytes: int, last: Codec = Codec.ZSTD) -> 
                 raise Refused(Error.MESSAGE_TOO_LARGE)
             if not _is_valid(data, entry):
                 raise Refused(Error.CORRUPT_MESSAGE)
-            if _codec(data, entry) > last:
+            if _codec(data, entry) > Codec.ZSTD:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
             found.append(entry)
     except DamagedSet as damage:
@@ -269,8 +240,7 @@ def _problem(
     """Why a topic refuses a message, or None; `claims_append`: the producer set bit 3."""
     if rules.is_compacted and not has_key(buf, entry):
         return Error.INVALID_RECORD
-    has_time = timestamp != NO_TIMESTAMP or rules.stores_messages
-    if not rules.log_append_time and has_time:
+    if not rules.log_append_time and timestamp != NO_TIMESTAMP:
         early = wrapped(now - timestamp) > rules.before_max_ms
         late = wrapped(timestamp - now) > rules.after_max_ms
         if early or late:

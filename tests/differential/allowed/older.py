@@ -174,11 +174,6 @@ def _is_order(request: Request, difference: Difference) -> bool:
     return difference.place in ("responses.partitions.partition_index", "responses.name")
 
 
-def _is_order_of_refused(request: DescribeConfigsRequest, difference: Difference) -> bool:
-    is_refused = any(each.resource_type not in (TOPIC, BROKER) for each in request.resources)
-    return is_refused and difference.place in ("results.resource_type", "results.resource_name")
-
-
 def _is_sentence(request: Request, difference: Difference) -> bool:
     return difference.place.endswith("error_message")
 
@@ -224,13 +219,6 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
             ends=True,
         )
         for request in (JoinGroupRequest, LeaveGroupRequest)
-    ),
-    Allowed(
-        "DescribeConfigs that is refused is answered in the order of a map",
-        DescribeConfigsRequest,
-        "*",
-        "up to 2.4 it is one of objects by their addresses",
-        _is_order_of_refused,
     ),
     Allowed(
         "ElectLeaders of an unknown type for all partitions",

@@ -198,6 +198,9 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
 }
 """By the request of the API and the path of the list in its answer."""
 
+HASHED_RESOURCES = {"results": Unordered("up to 2.4 they are gathered by their addresses")}
+"""The same of DescribeConfigs, where brokers answer so."""
+
 KEYED: dict[type[Request], dict[str, str]] = {
     ApiVersionsRequest: {
         "api_keys": "api_key",

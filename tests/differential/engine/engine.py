@@ -172,7 +172,10 @@ class SequenceRun:
         ]
         clusters = engine.served.clusters
         self.normalizers = [
-            Normalizer(namespace, now_ms, side.addresses, cluster)
+            Normalizer(
+                *(namespace, now_ms, side.addresses, cluster),
+                hashes_resources=served.hashes_resources,
+            )
             for side, cluster in zip(engine.sides, clusters, strict=True)
         ]
         self.is_over = False

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from odradek.wire import NO_ID, Request, Response, id_text
+from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
@@ -36,7 +37,7 @@ from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.share_fetch import ShareFetchResponse
 
-from ..allowed.order import DOES_NOT_EXIST, KEYED, UNORDERED, Unordered
+from ..allowed.order import DOES_NOT_EXIST, HASHED_RESOURCES, KEYED, UNORDERED, Unordered
 from ..ask.configs import BROKER, LOGGER
 from ..ask.group_records import OFFSETS, STATES
 from .batch_trees import batches_of
@@ -76,8 +77,15 @@ class Normalizer:
     """Normalizes the answers of one broker in one sequence; knows the symbols given so far."""
 
     def __init__(
-        self, namespace: str, now_ms: int, addresses: Sequence[tuple[str, int]], cluster: str
+        self,
+        namespace: str,
+        now_ms: int,
+        addresses: Sequence[tuple[str, int]],
+        cluster: str,
+        *,
+        hashes_resources: bool = False,
     ) -> None:
+        self._hashes_resources = hashes_resources
         self._namespace = namespace
         self._now_ms = now_ms
         self._host = addresses[0][0]
@@ -170,6 +178,8 @@ class Normalizer:
             if not isinstance(value, list):
                 continue
             unordered = UNORDERED.get(type(request), {}).get(place)
+            if isinstance(request, DescribeConfigsRequest) and self._hashes_resources:
+                unordered = HASHED_RESOURCES.get(place)
             if unordered is not None and unordered.applies(request):
                 self._sort_list(value, unordered)
             key = KEYED.get(type(request), {}).get(place)
