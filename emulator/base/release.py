@@ -145,6 +145,8 @@ class Release:
     refuses all of them for an unknown isolation level."""
 
     # Groups
+    has_members: bool = True
+    """Groups have members; else offsets alone, which anybody may commit, of any topic."""
     has_consumer_groups: bool = True
     """Groups of KIP-848, with the feature group.version."""
     has_group_configs: bool = True

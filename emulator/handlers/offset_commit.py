@@ -36,6 +36,10 @@ def offset_commit(
         return commit_old(cluster, request)
     if call.version == 0:
         return _unsupported(cluster, request)
+    if not cluster.release.has_members:
+        from .offsets_old import commit_without_members
+
+        return commit_without_members(cluster, call, request)
     refused: dict[bytes | str, Answered] = {}
     accepted: list[Answered] = []
     commits: list[OffsetCommit] = []

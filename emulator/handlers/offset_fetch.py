@@ -81,6 +81,14 @@ def _single(
     wanted = None
     if request.topics is not None:
         wanted = [(t.name, index) for t in request.topics for index in t.partition_indexes]
+    if wanted is not None and not cluster.release.has_members:
+        from .offsets_old import without_unknown
+
+        known, unknown = without_unknown(cluster, wanted)
+        fetched = yield from _fetched(cluster, call, request.group_id, known, False)
+        left = iter(fetched)
+        found = [unknown[key] if key in unknown else next(left) for key in wanted]
+        return (yield from _answer(request, found))
     try:
         found = yield from _fetched(cluster, call, request.group_id, wanted, request.require_stable)
     except Refused as refused:
@@ -88,6 +96,12 @@ def _single(
             return OffsetFetchResponse(error_code=refused.error)
         # v1 has no place for an error of the group: every partition gets it.
         found = [FetchedOffset(topic, index, error=refused.error) for topic, index in wanted or []]
+    return (yield from _answer(request, found))
+
+
+def _answer(
+    request: OffsetFetchRequest, found: Sequence[FetchedOffset]
+) -> Slices[OffsetFetchResponse]:
     topics = []
     for name, offsets in _as_asked(request, found):
         partitions = yield from each_of(offsets, _old_partition, _PARTITIONS_A_SLICE)
