@@ -284,6 +284,9 @@ class Release:
     that were set, whichever are asked for."""
     explains_unregistered_brokers: bool = True
     """UnregisterBroker of an unknown broker has a message that names it; else an empty one."""
+    refuses_names_one_by_one: bool = True
+    """Metadata that would create a topic of a name that there cannot be has INVALID_TOPIC_EXCEPTION
+    for that; else for all topics, and creates no more."""
     names_invalid_topics: bool = True
     """Metadata has INVALID_TOPIC_EXCEPTION for a name that no topic can have; else only where it
     may create topics."""

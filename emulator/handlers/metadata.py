@@ -62,6 +62,8 @@ def metadata(cluster: Cluster, call: Call, request: MetadataRequest) -> Slices[M
             names = dict.fromkeys(entry.name or "" for entry in asked)
             may_create = request.allow_auto_topic_creation
             topics = yield from _by_name(cluster, call, names, able, may_create)
+            if not cluster.release.refuses_names_one_by_one and _is_invalid(topics):
+                return _refused(asked, Error.INVALID_TOPIC_EXCEPTION)
     if request.include_topic_authorized_operations:
         for topic in topics:
             if topic.error_code != Error.UNKNOWN_TOPIC_ID:
@@ -120,6 +122,7 @@ def _by_name(
         error = Error.UNKNOWN_TOPIC_OR_PARTITION
         if (may_create or cluster.release.names_invalid_topics) and name_problem(name) is not None:
             error = Error.INVALID_TOPIC_EXCEPTION
+            may_create &= cluster.release.refuses_names_one_by_one
         elif may_create and cluster.config.get("auto.create.topics.enable"):
             is_made = _create(cluster, call, name)
             if is_made and not cluster.release.creates_topics_unknown:
@@ -128,6 +131,10 @@ def _by_name(
         internal = name in INTERNAL_TOPICS
         missing.append(Answer(error_code=error, name=name, is_internal=internal, partitions=[]))
     return known + missing
+
+
+def _is_invalid(topics: Iterable[Answer]) -> bool:
+    return any(topic.error_code == Error.INVALID_TOPIC_EXCEPTION for topic in topics)
 
 
 def _create(cluster: Cluster, call: Call, name: str) -> bool:

@@ -68,7 +68,7 @@ CHANGED = """
 1.1  remembers_batches checks_counts names_completing_rebalances alters_brokers
 1.1  has_future_replicas
 1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms
-0.10.2  has_members
+0.10.2  has_members refuses_names_one_by_one
 """
 """The release that brought each capability (base/release.py) to what it is in the newest."""
 

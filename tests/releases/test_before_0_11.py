@@ -10,6 +10,7 @@ from odradek import Emulator
 from odradek.wire import Error
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
+from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.compression import Codec
@@ -98,3 +99,16 @@ def test_who_commits_offsets(release: str, codes: list[int]) -> None:
         unknown = Error.NONE if release == "0.10.2" else Error.UNKNOWN_TOPIC_OR_PARTITION
         assert errors == [0, unknown]
         assert fetched[0].partitions[0].committed_offset == (-1 if codes[0] else 5)
+
+
+@pytest.mark.parametrize(
+    ("release", "codes", "brokers"), [("0.10.2", [5, 17, 5], 1), ("0.8.2", [17, 17, 17], 0)]
+)
+def test_a_topic_that_cannot_be(release: str, codes: list[int], brokers: int) -> None:
+    with Emulator(version=release) as kafka, Connection(kafka.bootstrap_servers) as client:
+        topics = [MetadataRequest.Topic(name=name) for name in ("a", "b c", "d")]
+        answer = client.ask(MetadataRequest(topics=topics), 0)
+        assert [each.error_code for each in answer.topics] == codes
+        assert len(answer.brokers) == brokers
+        there = client.ask(MetadataRequest(topics=[]), 0)
+        assert [each.name for each in there.topics] == ["a", "d"][: 1 + brokers]
