@@ -218,10 +218,13 @@ class Log:
 
     # Appending.
 
-    def append(self, batch: Buffer, header: BatchHeader, now_ms: int) -> None:
+    def append(
+        self, batch: Buffer, header: BatchHeader, now_ms: int, *, rolls: bool = True
+    ) -> None:
         """Write one batch that has its offset and leader epoch and has passed every check.
 
-        Its base offset is the log end or, leaving a gap, higher. Rolls first if that is due. Raises
+        Its base offset is the log end or, leaving a gap, higher. Rolls first if that is due, unless
+        it belongs to the one before (not `rolls`). Raises
         Refused (KAFKA_STORAGE_ERROR); ValueError if batch, header and log end do not match,
         WireError for a producer's control batch that is no marker.
         """
@@ -243,7 +246,8 @@ class Log:
             if epoch >= 0 and not self.epochs.is_written(epoch, end_offset):
                 self.epochs.assign(epoch, base_offset)
                 self._home.store_epochs(self.epochs)
-            if is_roll_due(self._active, header, size, self._config, self._age_ms_max, now_ms):
+            config = self._config
+            if rolls and is_roll_due(self._active, header, size, config, self._age_ms_max, now_ms):
                 self._roll(next_base(self.log_end_offset, header), now_ms)
             self._active.append(batch, header, now_ms)
         except OSError as error:

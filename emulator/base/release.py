@@ -24,8 +24,6 @@ _TELEMETRY: dict[int, Range] = {71: (0, 0), 72: (0, 0)}
 _TELEMETRY_SINCE = (3, 7)
 _MIGRATION_LEVEL = 8
 """Of metadata.version, 3.4."""
-_PRODUCE, _HAS_TIMES_SINCE, _MAGIC = 0, 2, 2
-"""The API, the version of it whose messages have times, and the format of batches."""
 
 _FEATURES_4_3: dict[str, Range] = {
     "group.version": (0, 1),
@@ -354,13 +352,6 @@ class Release:
     else UNKNOWN_SERVER_ERROR."""
     explains_unknown_lists: bool = True
     """Appending to an unknown broker config is INVALID_CONFIG; else UNKNOWN_SERVER_ERROR."""
-
-    @property
-    def stored_magic(self) -> int:
-        """The format in which messages are stored: 2, or 0 where nothing has a time."""
-        if self.stores_batches:
-            return _MAGIC
-        return 1 if self.advertised[_PRODUCE][1] >= _HAS_TIMES_SINCE else 0
 
     @property
     def has_zookeeper(self) -> bool:

@@ -322,16 +322,20 @@ class TopicConfig:
 
 
 _MAGIC_SINCE = {(0, 10): 1, (0, 11): 2}
+_PRODUCE = 0
+"""The API whose second version brought times, and whose third batches."""
 
 
 def _magic(release: Release, values: Mapping[str, Any]) -> int:
-    """The format that `message.format.version` names; from 3.0 on it is that of 0.11."""
+    """The format that `message.format.version` names, among those that the release has; from 3.0 on
+    it is that of 0.11."""
     if release.has_kraft:
         return 2
+    newest = max(0, release.advertised[_PRODUCE][1] - 1)
     name: str = values.get("message.format.version", "0.8")
     first, second = name.partition("-")[0].split(".")[:2]
     known = [magic for since, magic in _MAGIC_SINCE.items() if since <= (int(first), int(second))]
-    return max(known, default=0)
+    return min(newest, max(known, default=0))
 
 
 _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}

@@ -65,7 +65,7 @@ def as_old(
     try:
         given = answer.records, magic, offset, DECOMPRESSED_MAX
         if not release.stores_batches and not _begins_with_batch(answer.records):
-            if release.stored_magic > magic:
+            if config.magic > magic:
                 stored = taken(answer.records, 0, len(answer.records))
                 answer.records = as_magic_0(stored, DECOMPRESSED_MAX)
             return answer

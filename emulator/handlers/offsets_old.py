@@ -7,13 +7,12 @@ without a name is UNKNOWN_SERVER_ERROR: ZooKeeper has no such path.
 
 With a ZooKeeper beside the brokers that is where they are (zookeeper/registry.py). Without one they
 are kept in memory, and a restart forgets them.
+
 In v1 0.8.2 stores what anybody commits, also of topics that it does not know; it only looks at how
 long the metadata is. Of partitions that it does not know OffsetFetch has
 UNKNOWN_TOPIC_OR_PARTITION.
 
-Left out: the offsets of v0 are kept in memory; a restart forgets them, and a ZooKeeper beside the
-brokers does not show them. 0.8.2 also shows an offset whose metadata it has refused, until it is
-restarted.
+Left out: 0.8.2 also shows an offset whose metadata it has refused, until it is restarted.
 """
 
 from __future__ import annotations

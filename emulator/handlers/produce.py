@@ -38,6 +38,7 @@ from .produce_results import (
     BeforeAppend,
     Result,
     append_checked,
+    append_messages,
     not_replicated,
     refuse,
     refused_result,
@@ -467,10 +468,10 @@ def _append(
     checked, config = data.checked, _config(cluster, call, partition.topic)
     if isinstance(checked, Refused):
         raise checked
-    appended = [
-        append_checked(cluster.journal, call, request.acks, config, partition, *each)
-        for each in checked
-    ]
+    given = cluster.journal, call, request.acks, config, partition
+    if checked and not cluster.release.stores_batches:
+        return append_messages(*given, checked)
+    appended = [append_checked(*given, *each) for each in checked]
     return appended[0] if appended else Result(index=partition.index, base_offset=-1)
 
 

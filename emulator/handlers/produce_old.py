@@ -112,6 +112,6 @@ def _rules(config: TopicConfig) -> Rules:
         after_max_ms=config.timestamp_after_max_ms,
         is_compacted=config.is_compacted,
         takes_broker_times=config.broker.release.takes_broker_times,
-        magic=config.broker.release.stored_magic,
+        magic=MAGIC if config.broker.release.stores_batches else config.magic,
         checks_counts=config.broker.release.checks_counts,
     )

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from ...wire import Error, Refused
 from ...wire.api.produce import ProduceRequest, ProduceResponse
-from ...wire.batch import MAGIC, TRANSACTIONAL, BatchHeader
+from ...wire.batch import TRANSACTIONAL, BatchHeader
 from ..base.call import Call, Sentinel
 from ..base.event import IN_A_TRANSACTION, UNACKNOWLEDGED
 from ..base.journal import Journal
 from ..partitions.old_sequences import check_sequence
-from ..partitions.produced_batches import RecordsRejected
+from ..partitions.produced_batches import Checked, RecordsRejected
 from .flushed_answers import Acknowledged, once_flushed
 from .node_endpoints import endpoints
 
@@ -47,8 +47,7 @@ def append_checked(
     batch: bytearray | memoryview,
     header: BatchHeader,
 ) -> Result:
-    """Append a batch, or what an old release stores in its place, unless its producer has sent it
-    before. Raises Refused."""
+    """Append a batch, unless its producer has sent it before. Raises Refused."""
     log = partition.log
     if len(batch) > log.config.segment_bytes:
         raise Refused(Error.RECORD_LIST_TOO_LARGE)
@@ -65,8 +64,7 @@ def append_checked(
                 log_append_time_ms=duplicate.timestamp,
                 log_start_offset=log.log_start_offset,
             )
-    append = partition.append if header.magic == MAGIC else partition.append_message
-    base_offset = append(batch, header, call.now)
+    base_offset = partition.append(batch, header, call.now)
     if journal.is_on:
         how = "" if acks else UNACKNOWLEDGED
         if header.attributes & TRANSACTIONAL:
@@ -79,6 +77,28 @@ def append_checked(
         base_offset=base_offset,
         log_append_time_ms=header.max_timestamp if config.log_append_time else -1,
         log_start_offset=log.log_start_offset,
+    )
+
+
+def append_messages(
+    journal: Journal,
+    call: Call,
+    acks: int,
+    config: TopicConfig,
+    partition: Partition,
+    checked: Sequence[Checked],
+) -> Result:
+    """Append what a release before 0.11 stores: messages, and wrappers of some. Raises Refused."""
+    base_offset = partition.append_messages(checked, call.now)
+    if journal.is_on:
+        last, name = partition.log.log_end_offset - 1, partition.topic.name
+        how = "" if acks else UNACKNOWLEDGED
+        journal.run("appended", call.connection.name, name, partition.index, base_offset, last, how)
+    return Result(
+        index=partition.index,
+        base_offset=base_offset,
+        log_append_time_ms=call.now if config.log_append_time else -1,
+        log_start_offset=partition.log.log_start_offset,
     )
 
 

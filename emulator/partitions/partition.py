@@ -13,12 +13,12 @@ A topic: its name, its id, its configs and its partitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused, WireError
-from ...wire.batch import CONTROL, HEADER_SIZE, BatchHeader, place, read_header
+from ...wire.batch import CONTROL, HEADER_SIZE, OVERHEAD, BatchHeader, place, read_header
 from ...wire.primitives import Buffer
 from ...wire.records import Record, read_records
 from ..base.logger import log
@@ -232,23 +232,31 @@ class Partition:
         placed = place(batch, header, self.log.log_end_offset, self.leader_epoch)
         return self._write(batch, placed, now)
 
-    def append_message(self, entry: Buffer, header: BatchHeader, now: int) -> int:
-        """The same of a checked message of magic 0 or 1, or a wrapper of some, which is stored as
-        such (wire/legacy/stored_sets.py)."""
+    def append_messages(self, checked: Sequence[tuple[Buffer, BatchHeader]], now: int) -> int:
+        """The same of checked messages of magic 0 or 1, and wrappers of some, which are stored as
+        such, in one segment (wire/legacy/stored_sets.py). Returns the first one's offset."""
         from ...wire.legacy.as_batches import old_header
         from ...wire.legacy.stored_sets import placed
 
-        message = placed(entry, self.log.log_end_offset - header.base_offset)
-        return self._write(message, old_header(message), now)
+        base_offset, first = self.log.log_end_offset, checked[0][1]
+        whole = first._replace(
+            batch_length=sum(header.size for _, header in checked) - OVERHEAD,
+            max_timestamp=max(header.max_timestamp for _, header in checked),
+        )
+        self.roll_if_due(whole, now)
+        for entry, _ in checked:
+            message = placed(entry, base_offset)
+            self._write(message, old_header(message), now, rolls=False)
+        return base_offset
 
-    def _write(self, batch: Buffer, placed: BatchHeader, now: int) -> int:
+    def _write(self, batch: Buffer, placed: BatchHeader, now: int, *, rolls: bool = True) -> int:
         stored = self.log
         base_offset = placed.base_offset
         waits = self.waits
         unstable_before = stored.producers.first_unstable_offset if waits else None
         try:
-            if self.topic.config.magic == _MAGIC:
-                stored.append(batch, placed, now)
+            if self.topic.config.magic == _MAGIC or placed.magic < _MAGIC:
+                stored.append(batch, placed, now, rolls=rolls)
             else:
                 _append_old(stored, batch, self.topic.config.magic, now)
         except Refused as error:
@@ -464,7 +472,7 @@ class Partition:
             ack.look()
 
 
-def _append_old(stored: Log, batch: bytearray | memoryview, magic: int, now: int) -> None:
+def _append_old(stored: Log, batch: Buffer, magic: int, now: int) -> None:
     """Append a batch as the messages that its topic's `message.format.version` asks for. Raises
     Refused."""
     from ...wire.legacy.as_batches import old_header

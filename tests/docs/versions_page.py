@@ -27,11 +27,6 @@ otherwise is a list of capabilities, below as `yes` and `no`.
 
 - What OffsetCommit v0 commits (ZooKeeper keeps it in 2.8 and before) is kept in memory, and a
   restart forgets it, unless there is a ZooKeeper beside the broker (`zookeeper=True`).
-- Messages are stored as a release stores them in its newest format: as batches of magic 2, by
-  0.10.2 as messages of magic 1, by 0.8.2 of magic 0; internal topics always have batches. A topic
-  may not choose an older format: `message.format.version` is shown, but not obeyed.
-- What OffsetCommit v0 commits (ZooKeeper keeps it in 2.8 and before) is kept in memory: a restart
-  forgets it.
 - Replicas may be assigned to brokers that do not exist, as such releases allow, and their
   partitions have no leader; but the answer does not wait for one.
 - Releases whose metadata is with ZooKeeper keep it in a metadata log all the same, and answer for

@@ -49,6 +49,9 @@ _CONFIG_BEFORE_1_0 = {
 _CONFIG_BEFORE_0_9 = {
     # What creates topics there cannot say how many partitions they have.
     "num.partitions": "2",
+    # The first look at retention cannot be put off there; it knows no unlimited time.
+    "log.retention.hours": "100000",
+    "log.retention.check.interval.ms": _NEVER_MS,
 }
 REAL_VERSIONS = VERSIONS
 """The version of the real Kafka for each release."""
@@ -64,7 +67,7 @@ def config_of(release: str) -> dict[str, str]:
         known |= _CONFIG_BEFORE_1_0
     if numbers(release) < (0, 9):
         known |= _CONFIG_BEFORE_0_9
-    return known | _CONFIG_BEFORE_3_9
+    return known if numbers(release) < (0, 9) else known | _CONFIG_BEFORE_3_9
 
 
 class Broker(Protocol):
