@@ -78,6 +78,8 @@ class Release:
     """Produce with no whole entry, or with damage in its place, is refused, and of a partition that
     is named twice all entries are judged; else the connection is closed, and the last entry counts
     alone."""
+    gathers_record_errors: bool = True
+    """Produce names every record of a batch that is refused, and why; else the first one."""
     names_invalid_records: bool = True
     """A batch that is not one is INVALID_RECORD (87); else CORRUPT_MESSAGE, or, where a request may
     hold nothing but one batch for each partition (v3), the connection is closed."""
@@ -130,6 +132,10 @@ class Release:
     refuses_strange_replicas: bool = True
     """Fetch of a broker that is none of a partition's replicas is refused; else it reads nothing,
     without an error."""
+    reads_nothing_to_itself: bool = True
+    """A broker that fetches from itself reads nothing; else all is UNKNOWN_SERVER_ERROR."""
+    keeps_epochs_in_sessions: bool = True
+    """A fetch session keeps the leader epoch that a client names; else it has none."""
     has_future_replicas: bool = True
     """Who fetches as a replica that moves between directories (-3) reads what there is; else as a
     consumer."""
@@ -330,8 +336,13 @@ class Release:
     begins_transactions_at_0: bool = True
     """A producer of the second generation that has written nothing in a partition begins with the
     sequence 0; else with any."""
+    says_what_is_not_asked: bool = True
+    """DescribeGroups has the least number for operations that are not asked for; else 0."""
     hides_mechanisms: bool = True
     """SaslHandshake where there is no SASL names no mechanisms; else those that are enabled."""
+    judges_configs_late: bool = True
+    """A controller with ZooKeeper judges the configs of a new topic after all else; else before its
+    numbers and its name."""
     looks_for_topics_first: bool = True
     """A controller with ZooKeeper looks first whether a topic to be created is there, knows the
     brokers' default numbers (KIP-464), answers each entry of a request, and has INVALID_CONFIG for

@@ -40,6 +40,8 @@ def describe_groups(
             found.group_state = _BEFORE_1_0
         if asked and not found.error_code:
             found.authorized_operations = GROUP_OPERATIONS
+        elif not cluster.release.says_what_is_not_asked:
+            found.authorized_operations = 0
         return found
 
     each = cluster.release.describes_each_entry

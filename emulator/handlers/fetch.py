@@ -78,7 +78,7 @@ def _fetch(work: FetchRun, request: FetchRequest) -> Slices[None]:
     reading = Reading(work.max_bytes)
     for wanted in work.sliced(partitions.all()):
         found = work.find(wanted)
-        if found and work.has_bad_isolation:
+        if found and work.reads_nothing:
             work.outcome = work.refused(Error.UNKNOWN_SERVER_ERROR)
             return
         work.read(reading, found)

@@ -100,6 +100,8 @@ class FetchRun:
         self.max_wait_ms = request.max_wait_ms
         self.is_full = request.session_epoch == INITIAL_EPOCH
         self.session = session
+        kept = session is None or self.is_full or cluster.release.keeps_epochs_in_sessions
+        self.forgets_epochs = not kept
         self.found: list[tuple[Wanted, Partition]] = []
         # Partitions that are nowhere, and what is answered for them.
         self.unknown: Answers = []
@@ -121,10 +123,11 @@ class FetchRun:
         if (is_future or self.is_follower) and self.isolation in ISOLATION_LEVELS:
             self.isolation = READ_UNCOMMITTED
         self.is_converted = call.version < ZSTD_SINCE and cluster.release.converts_old_formats
-        self.has_bad_isolation = self.isolation not in ISOLATION_LEVELS
-        """Whether nobody knows this isolation level, and so no partition is read."""
+        reads_itself = replica == call.node_id and not cluster.release.reads_nothing_to_itself
+        self.reads_nothing = self.isolation not in ISOLATION_LEVELS or reads_itself
+        """Whether no partition is read: of an isolation level that is not known, or by itself."""
         # Only where all of it may be refused.
-        self.request = request if self.is_converted or self.has_bad_isolation else None
+        self.request = request if self.is_converted or self.reads_nothing else None
         # The leaders that are named to those who asked another broker.
         self.leaders: set[int] = set()
         # Where clients of this rack are sent, if they are.
@@ -209,7 +212,7 @@ class FetchRun:
             self.refuses(partition.topic.name, partition.index)
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        epoch = max(asked.current_leader_epoch, NO_EPOCH)
+        epoch = NO_EPOCH if self.forgets_epochs else max(asked.current_leader_epoch, NO_EPOCH)
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
         if self.is_follower and self.cluster.release.refuses_strange_replicas:
             raise Refused(_to_a_stranger(asked))

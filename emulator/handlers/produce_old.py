@@ -20,7 +20,7 @@ from contextlib import suppress
 from ...wire import Buffer, Error, Refused
 from ...wire.batch import HEADER_SIZE, MAGIC, read_header
 from ...wire.legacy.as_batches import old_header
-from ...wire.legacy.mixed_sets import stored_batches, whole_batch
+from ...wire.legacy.mixed_sets import RecordRefused, stored_batches, whole_batch
 from ...wire.legacy.stored_sets import stored_messages
 from ...wire.legacy.up_conversion import (
     Rules,
@@ -33,7 +33,14 @@ from ..base.release import Release
 from ..base.turns import Gate, Slices
 from ..config.configs import TopicConfig
 from ..partitions.produced import Produced
-from ..partitions.produced_batches import CODECS, DECOMPRESSED_MAX, Checked, check_format, validate
+from ..partitions.produced_batches import (
+    CODECS,
+    DECOMPRESSED_MAX,
+    Checked,
+    RecordsRejected,
+    check_format,
+    validate,
+)
 
 BATCHES_SINCE = 3
 """The first version of Produce that takes nothing but batches."""
@@ -77,14 +84,18 @@ def to_be_stored(
     if rules.magic < MAGIC:
         entries = stored_messages(data, rules, now, DECOMPRESSED_MAX)
         return [Checked(memoryview(each), old_header(each)) for each in entries]
-    if not config.broker.release.names_invalid_records:
-        batch = whole_batch(data)
+    if not config.broker.release.gathers_record_errors:
+        batch = whole_batch(data, rules)
         if batch is not None:
             check_format(read_header(batch), config)
             with suppress(Refused):  # what is wrong with it the other way says
                 given = config, now, scan_limit, partition, large
                 return [(yield from validate(batch, read_header(batch), *given))]
-        found = stored_batches(data, rules, now, DECOMPRESSED_MAX)
+        try:
+            found = stored_batches(data, rules, now, DECOMPRESSED_MAX, partition)
+        except RecordRefused as refused:
+            message, records = refused.message or "", [(refused.index, None)]
+            raise RecordsRejected(refused.error, message, records) from None
         return [Checked(each, read_header(each)) for each in found]
     walks = config.broker.release.walks_produced_batches
     if (produced_magic(data) if walks else first_magic(data)) == MAGIC:
@@ -113,5 +124,6 @@ def _rules(config: TopicConfig) -> Rules:
         is_compacted=config.is_compacted,
         takes_broker_times=config.broker.release.takes_broker_times,
         magic=MAGIC if config.broker.release.stores_batches else config.magic,
+        takes_several=not config.broker.release.names_invalid_records,
         checks_counts=config.broker.release.checks_counts,
     )

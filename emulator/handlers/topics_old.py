@@ -88,7 +88,8 @@ class Planning:
 
     def plan(self) -> NewTopic:
         """The topic that may be created. Raises Refused."""
-        for check in _ORDERS[self._cluster.release.looks_for_topics_first]:
+        release = self._cluster.release
+        for check in _ORDERS[release.looks_for_topics_first, release.judges_configs_late]:
             check(self)
         active = self._brokers.active
         return NewTopic(self._asked.name, random_id(), self._config, self._replicas, active)
@@ -171,8 +172,8 @@ class Planning:
 
 
 _Check = Callable[[Planning], None]
-_ORDERS: dict[bool, tuple[_Check, ...]] = {
-    True: (
+_ORDERS: dict[tuple[bool, bool], tuple[_Check, ...]] = {
+    (True, True): (
         Planning._is_new,
         Planning._has_values,
         Planning._has_replicas,
@@ -180,7 +181,15 @@ _ORDERS: dict[bool, tuple[_Check, ...]] = {
         Planning._is_even,
         Planning._has_good_configs,
     ),
-    False: (
+    (True, False): (
+        Planning._is_new,
+        Planning._has_values,
+        Planning._has_good_configs,
+        Planning._has_replicas,
+        Planning._has_good_name,
+        Planning._is_even,
+    ),
+    (False, False): (
         Planning._has_values,
         Planning._has_good_configs,
         Planning._has_replicas,
@@ -188,7 +197,7 @@ _ORDERS: dict[bool, tuple[_Check, ...]] = {
         Planning._is_even,
     ),
 }
-"""The checks of a topic in their order, by `looks_for_topics_first`."""
+"""The checks of a topic in their order, by `looks_for_topics_first` and `judges_configs_late`."""
 
 
 def judged(cluster: Cluster, texts: dict[str, str], wrong_value: Error) -> TopicConfig:

@@ -45,7 +45,7 @@ CODECS = {"gzip": Codec.GZIP, "snappy": Codec.SNAPPY, "lz4": Codec.LZ4, "zstd": 
 class RecordsRejected(Refused):
     """Some records are invalid: each with its index in the batch and a message."""
 
-    def __init__(self, error: Error, message: str, records: list[tuple[int, str]]) -> None:
+    def __init__(self, error: Error, message: str, records: list[tuple[int, str | None]]) -> None:
         super().__init__(error, message)
         self.records = records
 
@@ -182,7 +182,7 @@ def _scanned(
     target = _target_codec(codec, config)
     kept = target == codec
     found = scan(payload, header.count, header.base_timestamp)
-    looks_at_contents = kept and config.broker.release.names_invalid_records
+    looks_at_contents = kept and config.broker.release.gathers_record_errors
     if error := found.fault.error(compressed=bool(codec), kept=looks_at_contents):
         refuses = config.broker.release.refuses_long_records
         if not refuses and not codec and runs_out(payload, header.count):

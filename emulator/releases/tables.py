@@ -52,6 +52,7 @@ CHANGED = """
 3.3  refuses_strange_replicas lets_pending_instances_leave
 2.8  refuses_unknown_coordinators
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
+2.7  gathers_record_errors judges_configs_late says_what_is_not_asked keeps_epochs_in_sessions
 2.7  keeps_unknown_resources judges_vague_rules reads_null_values
 2.7  accepts_first_sequences describes_defaults_only_later
 2.7  names_null_configs knows_missing_topics
@@ -63,6 +64,7 @@ CHANGED = """
 2.4  lists_missing_replicas checks_generations_first
 2.0  names_missing_replicas knows_epoch_of_empty_logs looks_for_partitions_of_offsets
 2.0  converts_step_by_step names_empty_group_ids names_unknown_sequences
+2.4  reads_nothing_to_itself
 2.0  has_patterns_of_rules forgets_other_resources looks_for_described_topics
 0.11.0  takes_null_configs stores_batches
 1.1  remembers_batches checks_counts names_completing_rebalances alters_brokers

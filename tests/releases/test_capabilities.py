@@ -17,6 +17,7 @@ from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsReq
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
+from odradek.wire.api.describe_groups import DescribeGroupsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_producers import DescribeProducersRequest
 from odradek.wire.api.find_coordinator import FindCoordinatorRequest
@@ -225,6 +226,31 @@ def test_resources_of_no_known_type(release: str, kinds: list[int]) -> None:
         )
         assert [each.resource_type for each in app.ask(described, 0).results] == kinds
         assert [each.resource_type for each in app.ask(altered, 0).responses] == kinds
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.4", 0), ("2.0", -1)])
+def test_a_broker_that_reads_from_itself(release: str, code: int) -> None:
+    with broker(release) as app:
+        request = fetch_request(asked(), replica_id=app.connection.node_id)
+        assert only(app.ask(request, 4)).error_code == code
+
+
+@pytest.mark.parametrize(("release", "operations"), [("2.7", -(2**31)), ("2.4", 0)])
+def test_operations_that_are_not_asked_for(release: str, operations: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key="g"), 1)
+        groups = app.ask(DescribeGroupsRequest(groups=["g"]), 3).groups
+        assert groups[0].authorized_operations == operations
+
+
+@pytest.mark.parametrize(("release", "code"), [("2.7", Error.UNKNOWN_LEADER_EPOCH), ("2.4", 0)])
+def test_the_epoch_of_a_partition_in_a_session(release: str, code: int) -> None:
+    with broker(release) as app:
+        begun = app.ask(fetch_request(session_epoch=0), 11)
+        request = fetch_request(
+            asked(current_leader_epoch=9), session_id=begun.session_id, session_epoch=1
+        )
+        assert only(app.ask(request, 11)).error_code == code
 
 
 @pytest.mark.parametrize(

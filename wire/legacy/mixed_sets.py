@@ -1,4 +1,6 @@
-"""Produced records at a broker of 0.11 to 2.0: entries of magic 0, 1 and 2, in any order.
+"""Produced records at a broker of 0.11 to 2.4, which judges them one by one.
+
+Up to 2.0 they are entries of magic 0, 1 and 2, in any order:
 
     sent                                    stored
     uncompressed batches of magic 2         each batch as it is
@@ -14,13 +16,17 @@ Nothing whole is nothing stored. What such a broker refuses, in the order in whi
   then of each of its records: magic, CRC, key and time;
 - of what is stored: what no batch can be written with, and the sizes.
 
-Every damage is CORRUPT_MESSAGE, and where the broker stumbles UNKNOWN_SERVER_ERROR. Records of an
-uncompressed batch are judged as they are read, those of a compressed one when all of them are read.
+2.4 takes no batch or wrapper beside another entry, nor entries of two magics, and nothing in which
+offsets do not count from 0 where it has or gets a codec; it says which record it refuses.
+
+Damage is INVALID_RECORD, before 2.4 CORRUPT_MESSAGE, as a wrong CRC and size are; where the broker
+stumbles it is UNKNOWN_SERVER_ERROR. Records of an uncompressed batch are judged as they are read,
+those of a compressed one when all of them are read.
 
 Left out: a compressed stream is damaged as a whole, where a broker may read some records of it
 first. Before 1.0 a batch that does not count its records rightly is stored with offsets of the
 past; here it is refused.
-Source: Kafka's LogValidator and Log of 0.11.0.3, 1.1.1 and 2.0.1.
+Source: Kafka's LogValidator and Log of 0.11.0.3, 1.1.1, 2.0.1 and 2.4.1.
 """
 
 from __future__ import annotations
@@ -58,6 +64,14 @@ from .up_conversion import Rules
 _LAST_OFFSET_END = 27
 _VARINT_BYTES = 5
 _NO_PRODUCER = -1
+
+
+class RecordRefused(Refused):
+    """One record is refused: its index in its batch."""
+
+    def __init__(self, error: Error, message: str, index: int) -> None:
+        super().__init__(error, message)
+        self.index = index
 
 
 class _Record(NamedTuple):
@@ -98,18 +112,28 @@ class _Sent(NamedTuple):
         return self.head is not None and self.head.is_log_append_time
 
 
-def stored_batches(data: Buffer, rules: Rules, now: int, limit: int) -> list[bytearray]:
+def stored_batches(
+    data: Buffer, rules: Rules, now: int, limit: int, partition: str = ""
+) -> list[bytearray]:
     """The batches that are stored, each with base offset 0; none where nothing is whole. `limit` is
-    how many bytes an entry may decompress to. Raises Refused."""
+    how many bytes an entry may decompress to, `partition` its name, for messages. Raises Refused,
+    of which one is RecordRefused."""
     try:
-        return _stored(data, rules, now, limit)
-    except DamagedSet:
-        raise Refused(Error.CORRUPT_MESSAGE) from None
+        return _stored(data, rules, now, limit, partition)
+    except DamagedSet as damage:
+        error = damage.error
+        if rules.takes_several and error is Error.INVALID_RECORD:
+            error = Error.CORRUPT_MESSAGE
+        raise Refused(error) from None
     except WireError:
         raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
+    except RecordRefused as refused:
+        if rules.takes_several and refused.error is Error.INVALID_RECORD:
+            raise Refused(Error.CORRUPT_MESSAGE, refused.message) from None
+        raise
 
 
-def whole_batch(data: Buffer) -> memoryview | None:
+def whole_batch(data: Buffer, rules: Rules) -> memoryview | None:
     """The batch of magic 2 that is all there is, of a codec that is known; else None."""
     try:
         found = list(entries(data))
@@ -117,45 +141,66 @@ def whole_batch(data: Buffer) -> memoryview | None:
         return None
     if len(found) != 1 or found[0].magic != MAGIC or found[0].size < HEADER_SIZE:
         return None
-    is_known = read_header(data).attributes & 7 <= Codec.LZ4
+    is_known = read_header(data).attributes & 7 <= _last_codec(rules)
     return memoryview(data)[: found[0].size] if is_known else None
 
 
-def _stored(data: Buffer, rules: Rules, now: int, limit: int) -> list[bytearray]:
-    sent = [_looked_at(data, entry, rules.max_message_bytes) for entry in entries(data)]
+def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) -> list[bytearray]:
+    sent = [_looked_at(data, entry, rules) for entry in entries(data)]
     if not sent:
         return []
     source = next((each.codec for each in reversed(sent) if each.codec), 0)
     target = source if rules.codec is None else rules.codec
-    if not source and not target and all(each.header is not None for each in sent):
-        kept = [_in_place(data, each, rules, now) for each in sent]
+    is_plain = not source and not target
+    if is_plain and all(each.header is not None for each in sent):
+        _check_alone(sent, source, rules)
+        kept = [_in_place(data, each, rules, now, partition) for each in sent]
         _check_segment(kept, rules)
         return kept
-    if not source and not target:  # sizes are added up first, which reads everything
+    if is_plain:  # sizes are added up first, which reads everything
         for each in sent:
             for record in _records_of(data, each, limit):
                 record.whole()
+    _check_alone(sent, source, rules)
     found: list[_Record] = []
     for each in sent:
+        if each.entry.magic != sent[0].entry.magic and not rules.takes_several:
+            raise DamagedSet(Error.INVALID_RECORD, "entries of two magics")
         _check_entry(each, rules)
-        for record in _records_of(data, each, limit):
-            _check_record(record, each, rules, now)
-            if not source and not target:
+        for index, record in enumerate(_records_of(data, each, limit)):
+            _check_record(record, index, each, rules, now, partition)
+            if is_plain:
                 _check_writable(record)
+            elif each.entry.magic and not rules.takes_several and record.offset != len(found):
+                raise RecordRefused(
+                    Error.INVALID_RECORD,
+                    f"Inner record {_shown(record)} inside the compressed record batch does not"
+                    f" have incremental offsets, expected offset is {len(found)} in topic"
+                    f" partition {partition}.",
+                    index,
+                )
             found.append(record)
     if _keeps(sent, found, source, target):
         return [_kept(data, sent[0], found, rules, now)]
     return [_rebuilt(sent[0].header, found, target, rules, now)]
 
 
-def _looked_at(data: Buffer, entry: Entry, longest: int) -> _Sent:
+def _check_alone(sent: list[_Sent], source: int, rules: Rules) -> None:
+    """Whether a batch, or what is compressed, stands beside something else, where that may not be.
+    Raises DamagedSet."""
+    is_lone = source or sent[0].header is not None
+    if is_lone and len(sent) > 1 and not rules.takes_several:
+        raise DamagedSet(Error.INVALID_RECORD, "more than one batch")
+
+
+def _looked_at(data: Buffer, entry: Entry, rules: Rules) -> _Sent:
     """Raises Refused, WireError."""
     if entry.magic == MAGIC:
         if bytes(data[entry.pos : entry.pos + 8]) != bytes(8):
-            raise DamagedSet(Error.CORRUPT_MESSAGE, "a base offset")
+            raise DamagedSet(Error.INVALID_RECORD, "a base offset")
         if entry.size < _LAST_OFFSET_END:
             raise WireError("a batch without a last offset")
-    if entry.size > longest:
+    if entry.size > rules.max_message_bytes:
         raise Refused(Error.MESSAGE_TOO_LARGE)
     header = head = None
     if entry.magic < MAGIC:
@@ -169,9 +214,13 @@ def _looked_at(data: Buffer, entry: Entry, longest: int) -> _Sent:
             codec = header.attributes & 7
     if not is_valid:
         raise DamagedSet(Error.CORRUPT_MESSAGE, "a checksum")
-    if codec > Codec.LZ4:
+    if codec > _last_codec(rules):
         raise WireError(f"there is no codec {codec}")
     return _Sent(entry, header, head, codec)
+
+
+def _last_codec(rules: Rules) -> Codec:
+    return Codec.LZ4 if rules.takes_several else Codec.ZSTD
 
 
 def _check_entry(sent: _Sent, rules: Rules) -> None:
@@ -183,7 +232,7 @@ def _check_entry(sent: _Sent, rules: Rules) -> None:
         delta = header.last_offset_delta
         wrong = delta < 0 or header.count <= 0 or delta + 1 != header.count
     if wrong or header.is_control or (header.producer_id >= 0 > header.base_sequence):
-        raise DamagedSet(Error.CORRUPT_MESSAGE, "a batch that no producer may write")
+        raise DamagedSet(Error.INVALID_RECORD, "a batch that no producer may write")
 
 
 def _records_of(data: Buffer, sent: _Sent, limit: int) -> Iterator[_Record]:
@@ -221,7 +270,7 @@ def _of_batch(data: Buffer, entry: Entry, header: BatchHeader, limit: int) -> It
     if header.count == 0:
         return
     if header.count < 0:
-        raise DamagedSet(Error.CORRUPT_MESSAGE, "a count")
+        raise DamagedSet(Error.INVALID_RECORD, "a count")
     if header.codec:
         text = bytes(decompress(header.codec, payload, limit))
         yield from list(_read(text, header))
@@ -238,16 +287,16 @@ def _read(payload: bytes, header: BatchHeader) -> Iterator[_Record]:
         is_last = number == header.count
         if size > len(payload) - start or (size < 0 and not is_plain):
             if (is_last and start < len(payload) and is_plain) or (not is_plain and size >= 0):
-                raise DamagedSet(Error.CORRUPT_MESSAGE, "bytes after the last record")
+                raise DamagedSet(Error.INVALID_RECORD, "bytes after the last record")
             raise WireError(f"a record of {size} bytes at byte {pos}")
         try:
             record, pos = read_record(payload, pos, header)
         except (WireError, IndexError):
             if _has_long_header(payload, start, len(payload) if is_plain else start + size):
                 raise WireError(f"a record at byte {start}") from None
-            raise DamagedSet(Error.CORRUPT_MESSAGE, f"a record at byte {start}") from None
+            raise DamagedSet(Error.INVALID_RECORD, f"a record at byte {start}") from None
         if is_last and pos != len(payload):
-            raise DamagedSet(Error.CORRUPT_MESSAGE, "bytes after the last record")
+            raise DamagedSet(Error.INVALID_RECORD, "bytes after the last record")
         time = header.max_timestamp if header.is_log_append_time else record.timestamp
         new = NewRecord(time, record.key, record.value, record.headers)
         yield _Record(record.offset, time, True, True, new)
@@ -283,22 +332,47 @@ def _length(payload: bytes, pos: int) -> tuple[int, int]:
         return read_varint(payload, pos)
     except WireError:
         if len(payload) - pos < _VARINT_BYTES:
-            raise DamagedSet(Error.CORRUPT_MESSAGE, "too few records") from None
+            raise DamagedSet(Error.INVALID_RECORD, "too few records") from None
         raise
 
 
-def _check_record(record: _Record, sent: _Sent, rules: Rules, now: int) -> None:
-    if not record.has_magic_of_entry or not record.has_right_crc:
+def _check_record(
+    record: _Record, index: int, sent: _Sent, rules: Rules, now: int, partition: str
+) -> None:
+    """Raises Refused, WireError."""
+    if not record.has_magic_of_entry:
+        raise RecordRefused(Error.INVALID_RECORD, "Another magic than that of its wrapper.", index)
+    if not record.has_right_crc:
         raise DamagedSet(Error.CORRUPT_MESSAGE, "a record in a wrapper")
     if rules.is_compacted and not record.has_key:
-        raise DamagedSet(Error.CORRUPT_MESSAGE, "a record without a key")
+        where = f"in topic partition {partition}."
+        message = f"Compacted topic cannot accept message without key {where}"
+        raise RecordRefused(Error.INVALID_RECORD, message, index)
     if not rules.log_append_time and record.timestamp != NO_TIMESTAMP:
         early = wrapped(now - record.timestamp) > rules.before_max_ms
         if early or wrapped(record.timestamp - now) > rules.after_max_ms:
-            raise Refused(Error.INVALID_TIMESTAMP)
+            latest = wrapped(now + rules.after_max_ms)
+            message = (
+                f"Timestamp {record.timestamp} of message with offset {record.offset} is out of"
+                f" range. The timestamp should be within [{now - rules.before_max_ms}, {latest}]"
+            )
+            raise RecordRefused(Error.INVALID_TIMESTAMP, message, index)
     if sent.is_log_append_time:
-        record.whole()  # the refusal shows the record
-        raise Refused(Error.INVALID_TIMESTAMP)
+        message = (
+            f"Invalid timestamp type in message {_shown(record)}. Producer should not set timestamp"
+            " type to LogAppendTime."
+        )
+        raise RecordRefused(Error.INVALID_TIMESTAMP, message, index)
+
+
+def _shown(record: _Record) -> str:
+    """A record as Java shows it. Raises WireError if it cannot be read."""
+    whole = record.whole()
+    key, value = len(whole.key or b""), len(whole.value or b"")
+    return (
+        f"DefaultRecord(offset={record.offset}, timestamp={record.timestamp}, key={key} bytes,"
+        f" value={value} bytes)"
+    )
 
 
 def _check_writable(record: _Record) -> None:
@@ -306,12 +380,12 @@ def _check_writable(record: _Record) -> None:
         raise WireError(f"a record cannot have the time {record.timestamp}")
 
 
-def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int) -> bytearray:
+def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int, partition: str) -> bytearray:
     """A batch that is stored as it is, but for its time. Raises Refused, WireError."""
     _check_entry(sent, rules)
     found = []
-    for record in _records_of(data, sent, 0):
-        _check_record(record, sent, rules, now)
+    for index, record in enumerate(_records_of(data, sent, 0)):
+        _check_record(record, index, sent, rules, now, partition)
         found.append(record)
     return _kept(data, sent, found, rules, now)
 
@@ -327,7 +401,7 @@ def _kept(data: Buffer, sent: _Sent, found: list[_Record], rules: Rules, now: in
     header, entry = sent.header, sent.entry
     assert header is not None
     if header.last_offset_delta + 1 != header.count:
-        raise DamagedSet(Error.CORRUPT_MESSAGE, "a batch that counts wrongly")
+        raise DamagedSet(Error.INVALID_RECORD, "a batch that counts wrongly")
     batch = bytearray(memoryview(data)[entry.pos : entry.pos + entry.size])
     latest = max((each.timestamp for each in found), default=NO_TIMESTAMP)
     time = now if rules.log_append_time else max(latest, NO_TIMESTAMP)

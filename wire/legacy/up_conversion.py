@@ -68,6 +68,8 @@ class Rules(NamedTuple):
     """Messages that claim the broker's time (attribute bit 3) are taken, with their own."""
     magic: int = MAGIC
     """The format in which messages are stored: below 2 by themselves (stored_sets.py)."""
+    takes_several: bool = False
+    """Batches and sets among each other are taken, and zstd is not, as by brokers up to 2.0."""
     checks_counts: bool = True
     """A batch says rightly how many records it has; else it is counted."""
 

@@ -174,6 +174,11 @@ def _is_order(request: Request, difference: Difference) -> bool:
     return difference.place in ("responses.partitions.partition_index", "responses.name")
 
 
+def _is_being_deleted(request: ElectLeadersRequest, difference: Difference) -> bool:
+    being_deleted, gone = Error.INVALID_TOPIC_EXCEPTION, Error.UNKNOWN_TOPIC_OR_PARTITION
+    return (difference.real, difference.ours) == (being_deleted, gone)
+
+
 def _is_sentence(request: Request, difference: Difference) -> bool:
     return difference.place.endswith("error_message")
 
@@ -219,6 +224,13 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
             ends=True,
         )
         for request in (JoinGroupRequest, LeaveGroupRequest)
+    ),
+    Allowed(
+        "ElectLeaders of a topic that is being deleted",
+        ElectLeadersRequest,
+        "replica_election_results.partition_result.error_code",
+        "a controller with ZooKeeper says so (17) until the deletion is over, a moment later",
+        _is_being_deleted,
     ),
     Allowed(
         "ElectLeaders of an unknown type for all partitions",

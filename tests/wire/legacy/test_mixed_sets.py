@@ -9,12 +9,14 @@ from odradek.wire import Error, Refused
 from odradek.wire.batch import seal
 from odradek.wire.compression import Codec, compress
 from odradek.wire.legacy.message_sets import build_message, build_set
-from odradek.wire.legacy.mixed_sets import stored_batches
+from odradek.wire.legacy.mixed_sets import RecordRefused, stored_batches
 from odradek.wire.legacy.up_conversion import Rules
 from odradek.wire.records import build_batch, read_records
 
 NOW = 1_600_000_000_000
-RULES = Rules(max_message_bytes=1 << 20, segment_bytes=1 << 20, takes_broker_times=False)
+RULES = Rules(
+    max_message_bytes=1 << 20, segment_bytes=1 << 20, takes_broker_times=False, takes_several=True
+)
 CORRUPT, UNEXPECTED = Error.CORRUPT_MESSAGE, Error.UNKNOWN_SERVER_ERROR
 UNTIMELY, TOO_LARGE = Error.INVALID_TIMESTAMP, Error.MESSAGE_TOO_LARGE
 
@@ -144,6 +146,40 @@ def answer(data: bytes, **changes: Any) -> list[int] | Error:
 def test_what_is_refused(name: str) -> None:
     data, changes, error = REFUSED[name]
     assert answer(data, **changes) is error
+
+
+INVALID = Error.INVALID_RECORD
+OF_2_4: dict[str, tuple[bytes, dict[str, Any], list[int] | Error]] = {
+    "two batches": (batch() * 2, {}, INVALID),
+    "a batch before a message": (batch() + loose(1, NOW), {}, INVALID),
+    "two wrappers": (wrapper(1) * 2, {}, INVALID),
+    "two magics": (loose(0, -1) + loose(1, NOW), {}, INVALID),
+    "messages": (loose(1, NOW, NOW), {}, [2]),
+    "messages that get a codec": (loose(1, NOW, NOW), {"codec": 1}, [2]),
+    "those that do not count": (loose(1, NOW) * 2, {"codec": 1}, INVALID),
+    "old ones that do not count": (loose(0, -1) * 2, {"codec": 1}, [2]),
+    "ZSTD": (batch(codec=4), {}, [1]),
+    "a base offset": (b"\1" + batch()[1:], {}, INVALID),
+    "a CRC": (batch()[:-1] + b"x", {}, CORRUPT),
+    "an inner CRC": (wrapper(1, inner=other_crc(loose(1, NOW))), {}, CORRUPT),
+    "no records": (of_payload(b""), {}, INVALID),
+    "a record longer than what is left": (of_payload(b"\x70\0\0\0\2k\2v\0", 2), {}, UNEXPECTED),
+    "null keys": (batch(key=None), {"is_compacted": True}, INVALID),
+}
+
+
+@pytest.mark.parametrize("name", OF_2_4)
+def test_what_2_4_takes(name: str) -> None:
+    data, changes, expected = OF_2_4[name]
+    assert answer(data, takes_several=False, **changes) == expected
+
+
+def test_which_record_2_4_refuses() -> None:
+    rules = RULES._replace(takes_several=False, before_max_ms=10, after_max_ms=10)
+    data = bytes(build_batch([(NOW, b"k", b"v", ()), (NOW + 11, b"k", b"v", ())]))
+    with pytest.raises(RecordRefused) as refused:
+        stored_batches(data, rules, NOW, 1 << 20)
+    assert (refused.value.error, refused.value.index) == (UNTIMELY, 1)
 
 
 STORED: dict[str, tuple[bytes, dict[str, Any], list[int]]] = {
