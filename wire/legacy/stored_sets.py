@@ -145,7 +145,8 @@ def _by_0_8_2(
     found: list[_Message] = []
     for entry, head in sent:
         if head.codec:
-            text = _text(data, entry, head, limit)
+            # It reads every message as one of magic 0.
+            text = _text(data, entry._replace(magic=0), head, limit, is_broken=True)
             found += [_found(text, each) for each in entries(text, any_magic=True)]
         else:
             found.append(_found(data, entry))
@@ -301,13 +302,16 @@ def _last_codec(sent: Sequence[tuple[Entry, Head]]) -> int:
     return next((head.codec for _, head in reversed(sent) if head.codec), 0)
 
 
-def _text(data: Buffer, entry: Entry, head: Head, limit: int) -> Buffer:
-    """What a wrapper holds. Raises WireError."""
+def _text(data: Buffer, entry: Entry, head: Head, limit: int, *, is_broken: bool = False) -> Buffer:
+    """What a wrapper holds. `is_broken`: an LZ4 frame has to have the wrong checksum that old
+    clients write. Raises WireError."""
     _, value = read_key_and_value(data, entry)
     if value is None:
         raise WireError("a wrapper without a value")
     packed: Buffer = value
     if head.codec == Codec.LZ4 and not entry.magic:
+        if is_broken and value != break_lz4_checksum(value):
+            raise WireError("a right checksum of an LZ4 frame")
         packed = mend_lz4_checksum(value)
     return decompress(head.codec, packed, limit)
 

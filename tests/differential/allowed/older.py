@@ -256,3 +256,19 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
         _is_of_zookeeper,
     ),
 )
+
+
+def _waits_for_replicas(request: ProduceRequest, difference: Difference) -> bool:
+    return request.acks not in (-1, 0, 1)
+
+
+ALLOWED_BEFORE_0_9: tuple[Allowed, ...] = (
+    Allowed(
+        "acks of two and more",
+        ProduceRequest,
+        "*",
+        "0.8 waits for so many replicas; here they are refused, as since 0.9",
+        _waits_for_replicas,
+        ends=True,
+    ),
+)

@@ -45,6 +45,7 @@ from odradek.wire.api.list_groups import ListGroupsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
 from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
+from odradek.wire.api.offset_commit import OffsetCommitRequest
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.read_share_group_state import ReadShareGroupStateRequest
@@ -198,8 +199,20 @@ UNORDERED: dict[type[Request], dict[str, Unordered]] = {
 }
 """By the request of the API and the path of the list in its answer."""
 
-HASHED_RESOURCES = {"results": Unordered("up to 2.4 they are gathered by their addresses")}
-"""The same of DescribeConfigs, where brokers answer so."""
+HASHED_UNTIL_2_4: dict[type[Request], dict[str, Unordered]] = {
+    DescribeConfigsRequest: {"results": Unordered("they are gathered by their addresses")}
+}
+"""The same where brokers are of 2.4 or before."""
+
+HASHED_BEFORE_0_9: dict[type[Request], dict[str, Unordered]] = {
+    FetchRequest: _hashed("responses"),
+    ListOffsetsRequest: _hashed("topics", "topics.partitions"),
+    MetadataRequest: _hashed("topics", "topics.partitions"),
+    OffsetCommitRequest: _hashed("topics", "topics.partitions"),
+    OffsetFetchRequest: _hashed("topics", "topics.partitions"),
+    ProduceRequest: _hashed("responses", "responses.partition_responses"),
+}
+"""The same where they are of 0.8, which gathers all that is asked for in maps of Scala."""
 
 KEYED: dict[type[Request], dict[str, str]] = {
     ApiVersionsRequest: {

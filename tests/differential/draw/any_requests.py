@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from random import Random
 
+from odradek.wire.api.api_versions import ApiVersionsRequest
 from odradek.wire.api.delete_records import DeleteRecordsRequest
 from odradek.wire.api.delete_topics import DeleteTopicsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
@@ -69,7 +70,7 @@ def damage(random: Random, served: Served) -> Steps:
             steps.append(
                 Ask(request, version, on, damage=Damage(extra=b"\0" * random.choice((1, 9))))
             )
-        elif how < 0.85:
+        elif how < 0.85 and served.serves(ApiVersionsRequest):  # 0.8 looks at no version
             claim = random.choice((versions[0] - 1, versions[-1] + 1, -1, 99))
             steps.append(Ask(request, version, on, claim=claim))
         else:

@@ -36,7 +36,7 @@ from odradek.wire.api.produce import ProduceRequest
 from odradek.wire.api.update_features import UpdateFeaturesRequest
 from odradek.wire.headers import RequestHeader, write_request_header
 
-from ..allowed import Allowances, allowances_for
+from ..allowed import Allowances, allowances_for, hashed_lists
 from ..ask.consumer_groups import SETTLED_S
 from ..ask.streams_groups import NO_INTERNAL
 from ..settle.settler import RESTART_S, Settler
@@ -174,7 +174,7 @@ class SequenceRun:
         self.normalizers = [
             Normalizer(
                 *(namespace, now_ms, side.addresses, cluster),
-                hashes_resources=served.hashes_resources,
+                hashed=hashed_lists(served),
             )
             for side, cluster in zip(engine.sides, clusters, strict=True)
         ]

@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from odradek.wire import NO_ID, Request, Response, id_text
-from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
 from odradek.wire.api.describe_topic_partitions import DescribeTopicPartitionsRequest
 from odradek.wire.api.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
@@ -37,7 +36,7 @@ from odradek.wire.api.list_transactions import ListTransactionsRequest
 from odradek.wire.api.metadata import MetadataRequest
 from odradek.wire.api.share_fetch import ShareFetchResponse
 
-from ..allowed.order import DOES_NOT_EXIST, HASHED_RESOURCES, KEYED, UNORDERED, Unordered
+from ..allowed.order import DOES_NOT_EXIST, KEYED, UNORDERED, Unordered
 from ..ask.configs import BROKER, LOGGER
 from ..ask.group_records import OFFSETS, STATES
 from .batch_trees import batches_of
@@ -83,9 +82,9 @@ class Normalizer:
         addresses: Sequence[tuple[str, int]],
         cluster: str,
         *,
-        hashes_resources: bool = False,
+        hashed: Mapping[type[Request], Mapping[str, Unordered]] | None = None,
     ) -> None:
-        self._hashes_resources = hashes_resources
+        self._hashed = hashed or {}
         self._namespace = namespace
         self._now_ms = now_ms
         self._host = addresses[0][0]
@@ -178,8 +177,7 @@ class Normalizer:
             if not isinstance(value, list):
                 continue
             unordered = UNORDERED.get(type(request), {}).get(place)
-            if isinstance(request, DescribeConfigsRequest) and self._hashes_resources:
-                unordered = HASHED_RESOURCES.get(place)
+            unordered = self._hashed.get(type(request), {}).get(place, unordered)
             if unordered is not None and unordered.applies(request):
                 self._sort_list(value, unordered)
             key = KEYED.get(type(request), {}).get(place)

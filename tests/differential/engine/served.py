@@ -10,7 +10,6 @@ from odradek.wire import Request
 from odradek.wire.api import API_MODULES, request_class
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.create_topics import CreateTopicsRequest
-from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.fetch import FetchRequest
 from odradek.wire.api.get_telemetry_subscriptions import GetTelemetrySubscriptionsRequest
 from odradek.wire.api.list_offsets import ListOffsetsRequest
@@ -129,11 +128,6 @@ class Served:
         """Whether brokers refuse a batch that does not say rightly how many records it has, as
         releases from 1.0 on do. Before, they store it with offsets of the past."""
         return self.serves(FetchRequest, 6)
-
-    @property
-    def hashes_resources(self) -> bool:
-        """Whether DescribeConfigs is answered in the order of a hash map, as up to 2.4."""
-        return not self.serves(DescribeConfigsRequest, 3)
 
     @property
     def ignores_formats(self) -> bool:

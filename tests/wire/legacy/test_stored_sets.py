@@ -91,6 +91,13 @@ CASES: dict[str, tuple[bytes, dict[str, Any], list[tuple[int, int, int]] | Error
         {"magic": 0},
         [(0, 1, 2)],
     ),
+    "0.8: a wrapper of magic 1": (wrapper(1, loose(1)), {"magic": 0}, UNEXPECTED),
+    "0.8: LZ4": (build_set([(0, -1, b"k", b"v")], 0, codec=3), {"magic": 0}, [(0, 3, 0)]),
+    "0.8: LZ4 with a right checksum": (
+        build_message((0, -1, None, bytes(compress(3, loose(0), None))), 0, 3),
+        {"magic": 0},
+        UNEXPECTED,
+    ),
     "0.8: no key": (build_message((0, -1, None, b"v"), 0), {"magic": 0}, [(0, 0, 0)]),
 }
 
