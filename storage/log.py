@@ -272,6 +272,12 @@ class Log:
             with self._home.client_errors():
                 self._roll(next_base(self.log_end_offset, header), now_ms)
 
+    def date(self, offset: int, timestamp: int) -> None:
+        """What begins at `offset` was written at once, and is of this time (ms) at the latest: the
+        newest segment is as old as that, if it begins there."""
+        if self._active.base_offset == offset:
+            self._active.first_timestamp = timestamp
+
     def _look_at_file(self, now_ms: int) -> None:
         """Raise OSError if the log directory is offline; say so if the file is gone."""
         self.availability.check()

@@ -38,8 +38,6 @@ MAX_TIMESTAMP = -3
 EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
-_FAR_BACK = -(1 << 62)
-"""A time before all others."""
 _SINCE = {
     LATEST: 0,
     EARLIEST: 0,
@@ -179,11 +177,12 @@ def _find(
     cluster: Cluster, call: Call, request: ListOffsetsRequest, name: str, asked: Asked
 ) -> Found:
     timestamp, node_id = asked.timestamp, call.connection.node_id
+    is_time = False
     if timestamp < LATEST:
         if cluster.release.refuses_unknown_timestamps:
             _check_known(timestamp, call.version)
-        elif timestamp < _before_all(cluster):
-            timestamp = _FAR_BACK
+        else:
+            is_time = timestamp < _before_all(cluster)
     leader_only = request.replica_id != DEBUGGER
     partition = partition_of(cluster, name, asked.partition_index, leader_only=leader_only)
     partition.check_read(node_id, asked.current_leader_epoch, leader_only=leader_only)
@@ -197,7 +196,7 @@ def _find(
     if timestamp == LATEST:
         offset, found_at, epoch = bound, -1, partition.leader_epoch
     else:
-        offset, found_at, epoch = _look_up(partition, timestamp, bound)
+        offset, found_at, epoch = _look_up(partition, timestamp, bound, is_time=is_time)
         if bound == 0 and node_id != partition.leader:
             epoch = -1  # a follower hears of it with the first batch
     if is_consumer and partition.apart is not None and _is_beyond(partition, timestamp, offset):
@@ -230,9 +229,15 @@ def _check_known(timestamp: int, version: int) -> None:
         raise Refused(Error.UNSUPPORTED_VERSION)
 
 
-def _look_up(partition: Partition, timestamp: int, bound: int) -> tuple[int, int, int]:
-    """Offset, timestamp and leader epoch; three times -1 where there is nothing below `bound`."""
+def _look_up(
+    partition: Partition, timestamp: int, bound: int, *, is_time: bool
+) -> tuple[int, int, int]:
+    """Offset, timestamp and leader epoch; three times -1 where there is nothing below `bound`.
+    `is_time`: a negative timestamp is a time, too."""
     log = partition.log
+    if is_time:
+        found = log.reader.find_timestamp(timestamp)
+        return (-1, -1, -1) if found is None or found[0] >= bound else found
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         return log.log_start_offset, -1, log.epochs.epoch_at(log.log_start_offset)
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):

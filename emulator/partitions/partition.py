@@ -247,6 +247,7 @@ class Partition:
         for entry, _ in checked:
             message = placed(entry, base_offset)
             self._write(message, old_header(message), now, rolls=False)
+        self.log.date(base_offset, whole.max_timestamp)
         return base_offset
 
     def _write(self, batch: Buffer, placed: BatchHeader, now: int, *, rolls: bool = True) -> int:

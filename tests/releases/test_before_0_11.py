@@ -75,6 +75,21 @@ def test_messages_are_stored_and_given_as_such(tmp_path: Path, release: str) -> 
         assert read(client, 2 * magic) == whole
 
 
+def test_a_segment_is_as_old_as_what_was_produced_first() -> None:
+    """All of it: no message of a set rolls it, nor does what comes soon after the newest."""
+    with (
+        Emulator(topics={"t": 1}, version="0.10.2") as kafka,
+        Connection(kafka.bootstrap_servers) as client,
+    ):
+        for times in ((0, NOW), (NOW,)):
+            data = build_set([Message(n, time, b"k", b"v") for n, time in enumerate(times)], 1)
+            client.ask(produce_request(data), 2)
+        assert [each.offset for each in read_messages(read(client, 2))] == [0, 1, 2]
+        late = build_set([Message(0, NOW + 8 * 86_400_000, b"k", b"v")], 1)
+        client.ask(produce_request(late), 2)
+        assert len(read_messages(read(client, 2))) == 3
+
+
 @pytest.mark.parametrize(("release", "codes"), [("0.10.2", [22, 3]), ("0.8.2", [0, 0])])
 def test_who_commits_offsets(release: str, codes: list[int]) -> None:
     with (

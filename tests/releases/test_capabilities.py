@@ -118,6 +118,14 @@ def test_a_time_before_all(release: str, code: int) -> None:
         assert (found.error_code, found.offset) == (code, -1 if code else 0)
 
 
+def test_a_negative_time_is_one() -> None:
+    with broker("2.0") as app:
+        for time in (-9, NOW):
+            produce(app, build_batch([(time, b"k", b"v", ())]), version=3)
+        found = [look_up(app, time, version=1) for time in (-10, -8)]
+        assert [(each.offset, each.timestamp) for each in found] == [(0, -9), (1, NOW)]
+
+
 @pytest.mark.parametrize(("release", "code"), [("3.9", 0), ("3.6", Error.NOT_ENOUGH_REPLICAS)])
 def test_more_replicas_in_sync_than_there_are(release: str, code: int) -> None:
     with broker(release, min_insync_replicas="2") as app:

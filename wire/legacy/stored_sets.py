@@ -104,10 +104,11 @@ def as_magic_0(stored: Buffer, limit: int = LIMIT) -> Buffer:
     if all(entry.magic == 0 for entry, _ in found):
         return stored
     try:
-        messages = [
-            (each.offset, NO_TIMESTAMP, *each.content())
-            for each in deep_messages(stored, found, limit)
-        ]
+        messages = []
+        for each in deep_messages(stored, found, limit):
+            if each.timestamp < NO_TIMESTAMP:
+                raise WireError(f"a message cannot have the time {each.timestamp}")
+            messages.append((each.offset, NO_TIMESTAMP, *each.content()))
         return build_set(messages, 0, codec=found[0][1].codec)
     except WireError:
         raise Refused(Error.UNKNOWN_SERVER_ERROR) from None
@@ -203,9 +204,10 @@ def _compressed(
     if keeps:
         if not all(crc_is_right(each.buffer, each.entry) for each in found):
             raise DamagedSet(Error.CORRUPT_MESSAGE, "a checksum in a wrapper")
-        entry, _ = sent[0]
+        entry, head = sent[0]
         key, value = read_key_and_value(data, entry)
-        return [build_message((last, time, key, value), 1, attributes)]
+        kept = head.attributes & ~_STAMPED & 0xFF
+        return [build_message((last, time, key, value), 1, kept | attributes)]
     if not target:
         return _fitting(made, rules)
     return _fitting([_wrapped(made, Head(0, 0, 1, attributes, time), last)], rules)
