@@ -18,13 +18,9 @@ from .kafka_3_9 import ALLOWED_3_9
 from .kafka_4_3 import ALLOWED
 from .older import (
     ALLOWED_4_0,
-    ALLOWED_BEFORE_3_9,
-    ALLOWED_BEFORE_4_2,
-    ALLOWED_BEFORE_4_3,
-    ALLOWED_WITH_ZOOKEEPER,
-)
     ALLOWED_BEFORE_0_9,
     ALLOWED_BEFORE_3_9,
+    ALLOWED_BEFORE_4_2,
     ALLOWED_BEFORE_4_3,
     ALLOWED_WITH_ZOOKEEPER,
 )
