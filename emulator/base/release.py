@@ -150,7 +150,8 @@ class Release:
 
     # Groups
     has_members: bool = True
-    """Groups have members; else offsets alone, which anybody may commit, of any topic."""
+    """Groups have members; else offsets alone, which anybody may commit, of any topic. Since then
+    Produce judges messages; else nothing but their checksums."""
     has_consumer_groups: bool = True
     """Groups of KIP-848, with the feature group.version."""
     has_group_configs: bool = True
@@ -176,6 +177,9 @@ class Release:
     checks_generations_first: bool = True
     """Heartbeat and OffsetCommit while members wait for their assignments look at the generation
     first; else they are REBALANCE_IN_PROGRESS, and the commit whoever asks."""
+    fences_offsets: bool = True
+    """TxnOffsetCommit in an epoch before the producer's last one is INVALID_PRODUCER_EPOCH; else
+    it is as any other."""
     names_empty_group_ids: bool = True
     """Heartbeat, SyncGroup, LeaveGroup and TxnOffsetCommit of a group without a name are
     INVALID_GROUP_ID; else UNKNOWN_MEMBER_ID, and the offsets are stored."""

@@ -313,5 +313,6 @@ def _check_producer(partition: Partition, producer: Producer) -> None:
     far: the transaction coordinator is asked first. Raises Refused."""
     if producer.epoch < 0 <= producer.producer_id:
         raise Refused(Error.UNKNOWN_SERVER_ERROR)
-    if partition.log.producers.knows_later_epoch(*producer):
+    fences = partition.topic.config.broker.release.fences_offsets
+    if fences and partition.log.producers.knows_later_epoch(*producer):
         raise Refused(Error.INVALID_PRODUCER_EPOCH)

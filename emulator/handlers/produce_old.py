@@ -94,8 +94,8 @@ def to_be_stored(
         try:
             found = stored_batches(data, rules, now, DECOMPRESSED_MAX, partition)
         except RecordRefused as refused:
-            message, records = refused.message or "", [(refused.index, None)]
-            raise RecordsRejected(refused.error, message, records) from None
+            named: list[tuple[int, str | None]] = [(refused.index, None)]
+            raise RecordsRejected(refused.error, refused.message or "", named) from None
         return [Checked(each, read_header(each)) for each in found]
     walks = config.broker.release.walks_produced_batches
     if (produced_magic(data) if walks else first_magic(data)) == MAGIC:
@@ -124,6 +124,7 @@ def _rules(config: TopicConfig) -> Rules:
         is_compacted=config.is_compacted,
         takes_broker_times=config.broker.release.takes_broker_times,
         magic=MAGIC if config.broker.release.stores_batches else config.magic,
+        judges_messages=config.broker.release.has_members,
         takes_several=not config.broker.release.names_invalid_records,
         checks_counts=config.broker.release.checks_counts,
     )

@@ -287,7 +287,7 @@ def _rejected(
         found = read_records(batch)
     except WireError:  # a wrong length that the scan tolerates
         found = []
-    records = [
+    records: list[tuple[int, str | None]] = [
         (index, _sentence(problem, index, found[index] if found else None, bounds, partition))
         for index, problem in problems
     ]

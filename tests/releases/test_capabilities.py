@@ -236,6 +236,16 @@ def test_resources_of_no_known_type(release: str, kinds: list[int]) -> None:
         assert [each.resource_type for each in app.ask(altered, 0).responses] == kinds
 
 
+@pytest.mark.parametrize(("release", "code"), [("2.4", 47), ("2.0", 0)])
+def test_offsets_of_an_epoch_that_is_over(release: str, code: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key="g"), 1)
+        first, second = Producer(7, 0), Producer(7, 1)
+        commits = [txn_commit_request(each, ("t", 0, 1)) for each in (second, first)]
+        codes = [app.ask(each, 1).topics[0].partitions[0].error_code for each in commits]
+        assert codes == [0, code]
+
+
 @pytest.mark.parametrize(("release", "code"), [("2.4", 0), ("2.0", -1)])
 def test_a_broker_that_reads_from_itself(release: str, code: int) -> None:
     with broker(release) as app:

@@ -1,7 +1,7 @@
 """Produced message sets at a broker of before 0.11, which stores messages and no batches.
 
-    sent                                stored by 0.8.2 (magic 0)   by 0.10.2 (magic 1)
-    messages, no codec                  as they are                 in magic 1
+    sent                                stored by 0.8.2             by 0.10.2
+    messages, no codec                  as they are                 in the topic's format
     a wrapper of magic 1, of the        -                           as it is
     topic's codec, offsets 0, 1, 2, ...
     anything else with a codec          one wrapper of all messages, of the codec that came
@@ -78,13 +78,13 @@ class _Message(NamedTuple):
 
 
 def stored_messages(data: Buffer, rules: Rules, now: int, limit: int = LIMIT) -> list[bytes]:
-    """The entries that are stored: as 0.8.2 does if `rules.magic` is 0, else as 0.10.2. `limit` is
+    """The entries that are stored: as 0.10.2 does, or 0.8.2, which judges no message. `limit` is
     how many bytes an entry may decompress to. Raises Refused."""
     try:
         sent = [_looked_at(data, each, rules) for each in entries(data, any_magic=True)]
         if not sent:
             return []
-        make = _by_0_10_2 if rules.magic else _by_0_8_2
+        make = _by_0_10_2 if rules.judges_messages else _by_0_8_2
         made = make(data, sent, rules, now, limit)
         for each in made:
             entry_size(each)
@@ -167,16 +167,17 @@ def _by_0_10_2(
     if source or target:
         return _compressed(data, sent, source, target, rules, now, limit)
     found = [_found(data, entry) for entry, _ in sent]
-    if all(each.magic == 1 for each in found):
+    if all(each.magic == rules.magic for each in found):
         for each in found:
-            _check(each, rules, now)
+            _check(each, rules, now, has_time=each.magic != 0)
+        stamp = stamp if rules.magic else None
         return [_stamped(each.raw(n), stamp) for n, each in enumerate(found)]
     for each in found:  # sizes are added up first
         _check_sizes(each)
     made = []
     for number, each in enumerate(found):
         _check(each, rules, now)
-        made.append(_as_magic_1(each, number, stamp))
+        made.append(_as_magic(rules.magic, each, number, stamp))
     return _fitting(made, rules)
 
 
@@ -191,15 +192,15 @@ def _compressed(
 ) -> list[bytes]:
     found: list[_Message] = []
     made: list[bytes] = []
-    keeps = source == target
+    keeps = source == target and rules.magic > 0
     for each in deep_messages(data, sent, limit):
-        _check(each, rules, now, has_time=each.magic != 0)
+        _check(each, rules, now, has_time=each.magic != 0 and rules.magic != 0)
         keeps &= each.magic == 1 and each.offset == len(found)
-        made.append(each.raw(len(found)) if each.magic == 1 else _as_magic_1(each, len(found)))
+        made.append(_as_magic(rules.magic, each, len(found)))
         found.append(each)
     latest = max(each.timestamp for each in found)
     time = now if rules.log_append_time else max(latest, NO_TIMESTAMP)
-    attributes = target | (_STAMPED if rules.log_append_time else 0)
+    attributes = target | (_STAMPED if rules.log_append_time and rules.magic else 0)
     last = len(found) - 1
     if keeps:
         if not all(crc_is_right(each.buffer, each.entry) for each in found):
@@ -210,7 +211,7 @@ def _compressed(
         return [build_message((last, time, key, value), 1, kept | attributes)]
     if not target:
         return _fitting(made, rules)
-    return _fitting([_wrapped(made, Head(0, 0, 1, attributes, time), last)], rules)
+    return _fitting([_wrapped(made, Head(0, 0, rules.magic, attributes, time), last)], rules)
 
 
 def deep_messages(
@@ -256,12 +257,15 @@ def _check(message: _Message, rules: Rules, now: int, *, has_time: bool = True) 
         raise Refused(Error.INVALID_TIMESTAMP)
 
 
-def _as_magic_1(message: _Message, offset: int, stamp: int | None = None) -> bytes:
-    """A message in magic 1. Raises WireError where it has to be read for that."""
-    if message.magic == 1:
+def _as_magic(magic: int, message: _Message, offset: int, stamp: int | None = None) -> bytes:
+    """A message in this format. Raises WireError where it has to be read for that."""
+    if message.magic == magic:
         return message.raw(offset)
     time = message.timestamp if stamp is None else stamp
-    return build_message((offset, time, *message.content()), 1, 0 if stamp is None else _STAMPED)
+    if time < NO_TIMESTAMP:
+        raise WireError(f"a message cannot have the time {time}")
+    attributes = _STAMPED if magic and stamp is not None else 0
+    return build_message((offset, time, *message.content()), magic, attributes)
 
 
 def _stamped(entry: bytes, stamp: int | None) -> bytes:

@@ -68,6 +68,8 @@ class Rules(NamedTuple):
     """Messages that claim the broker's time (attribute bit 3) are taken, with their own."""
     magic: int = MAGIC
     """The format in which messages are stored: below 2 by themselves (stored_sets.py)."""
+    judges_messages: bool = True
+    """Messages in a set are judged; else, as before 0.9, nothing but checksums."""
     takes_several: bool = False
     """Batches and sets among each other are taken, and zstd is not, as by brokers up to 2.0."""
     checks_counts: bool = True

@@ -99,8 +99,10 @@ _ANSWERED_ONCE: dict[type[Request], tuple[str, ...]] = {
 """Lists in which 3.9 answers once what is named twice."""
 
 
-def _is_answered_here(request: SyncGroupRequest, difference: Difference) -> bool:
-    return is_missing(difference.real) and not is_missing(difference.ours)
+def _is_answered_here(request: Request, difference: Difference) -> bool:
+    ours = difference.ours
+    is_gone = isinstance(ours, dict) and ours["error_code"] == Error.UNKNOWN_MEMBER_ID
+    return is_missing(difference.real) and is_gone
 
 
 ALLOWED_3_9: tuple[Allowed, ...] = (
@@ -166,12 +168,16 @@ ALLOWED_3_9: tuple[Allowed, ...] = (
         _is_no_group_of_a_generation,
         ends=True,
     ),
-    Allowed(
-        "SyncGroup of a member that another connection removes",
-        SyncGroupRequest,
-        "",
-        "a real broker never answers it; the emulator does, so that the member need not wait",
-        _is_answered_here,
+    *(
+        Allowed(
+            f"{api_name(request)} of a member that another connection removes",
+            request,
+            "",
+            "a real broker never answers it, up to 2.0 JoinGroup neither; the emulator does, so that"
+            " the member need not wait",
+            _is_answered_here,
+        )
+        for request in (JoinGroupRequest, SyncGroupRequest)
     ),
     Allowed(
         "members whose votes for a protocol are even",

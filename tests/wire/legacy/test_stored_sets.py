@@ -47,6 +47,7 @@ def answer(data: bytes, **changes: Any) -> list[tuple[int, int, int]] | Error:
 
 
 TIMELY: dict[str, Any] = {"before_max_ms": 10, "after_max_ms": 10}
+OLD: dict[str, Any] = {"magic": 0, "judges_messages": False}
 CASES: dict[str, tuple[bytes, dict[str, Any], list[tuple[int, int, int]] | Error]] = {
     "nothing whole": (loose(1)[:-1], {}, []),
     "messages": (loose(1, 2), {}, [(1, 0, 0), (1, 0, 1)]),
@@ -83,22 +84,30 @@ CASES: dict[str, tuple[bytes, dict[str, Any], list[tuple[int, int, int]] | Error
     "too large for the format": (loose(0), {"max_message_bytes": 30}, TOO_LARGE),
     "too large together": (loose(1, 2), {"max_message_bytes": 40}, [(1, 0, 0), (1, 0, 1)]),
     "too large for a segment": (loose(1, 2), {"segment_bytes": 40}, Error.RECORD_LIST_TOO_LARGE),
+    # 0.10.2 on a topic of an older format
+    "messages as magic 0": (loose(0) + loose(1), {"magic": 0}, [(0, 0, 0), (0, 0, 1)]),
+    "a wrapper as magic 0": (wrapper(1, loose(1, 2), offset=1), {"magic": 0}, [(0, 1, 1)]),
+    "no time that magic 0 looks at": (
+        wrapper(1, loose(1)),
+        {"magic": 0, "after_max_ms": -1},
+        [(0, 1, 0)],
+    ),
     # 0.8.2
-    "0.8: messages": (loose(0) + loose(1), {"magic": 0}, [(0, 0, 0), (1, 0, 1)]),
-    "0.8: a wrapper": (wrapper(0, loose(0, 3)), {"magic": 0}, [(0, 1, 2)]),
+    "0.8: messages": (loose(0) + loose(1), OLD, [(0, 0, 0), (1, 0, 1)]),
+    "0.8: a wrapper": (wrapper(0, loose(0, 3)), OLD, [(0, 1, 2)]),
     "0.8: wrappers and messages": (
         wrapper(0, loose(0)) + loose(0, 2),
-        {"magic": 0},
+        OLD,
         [(0, 1, 2)],
     ),
-    "0.8: a wrapper of magic 1": (wrapper(1, loose(1)), {"magic": 0}, UNEXPECTED),
-    "0.8: LZ4": (build_set([(0, -1, b"k", b"v")], 0, codec=3), {"magic": 0}, [(0, 3, 0)]),
+    "0.8: a wrapper of magic 1": (wrapper(1, loose(1)), OLD, UNEXPECTED),
+    "0.8: LZ4": (build_set([(0, -1, b"k", b"v")], 0, codec=3), OLD, [(0, 3, 0)]),
     "0.8: LZ4 with a right checksum": (
         build_message((0, -1, None, bytes(compress(3, loose(0), None))), 0, 3),
-        {"magic": 0},
+        OLD,
         UNEXPECTED,
     ),
-    "0.8: no key": (build_message((0, -1, None, b"v"), 0), {"magic": 0}, [(0, 0, 0)]),
+    "0.8: no key": (build_message((0, -1, None, b"v"), 0), OLD, [(0, 0, 0)]),
 }
 
 
@@ -111,7 +120,9 @@ def test_what_is_stored_or_refused(name: str) -> None:
 def test_where_it_is_stored() -> None:
     """Offsets count from where the entry is, in wrappers of magic 0 as well."""
     for magic, data in ((0, wrapper(0, loose(0, 2))), (1, wrapper(1, loose(1, 2), offset=1))):
-        (entry,) = stored_messages(data, RULES._replace(magic=magic), NOW)
+        (entry,) = stored_messages(
+            data, RULES._replace(magic=magic, judges_messages=magic > 0), NOW
+        )
         moved = placed(entry, 7)
         assert [each.offset for each in read_logged(moved)] == [7, 8]
         assert old_header(moved).base_offset == 7
