@@ -315,6 +315,9 @@ class Release:
     counts_completed_from_start: bool = True
     """Where a share group begins, it has completed 0 deliveries; else their number is not known
     before the first is written."""
+    splices_defaults: bool = True
+    """IncrementalAlterConfigs appends to a list that is not set, and looks for nulls first; else it
+    fails, and looks for the topic's path first."""
     reads_null_values: bool = True
     """AlterConfigs with a config without a value is answered; else, since ANY and GROUP are no
     resources any more, the connection is closed."""

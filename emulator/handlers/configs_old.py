@@ -102,6 +102,8 @@ class OldAlteration:
         if wanted.kind == BROKER_RESOURCE and not self._cluster.release.alters_brokers:
             message = "AlterConfigs is only supported for topics, but resource type is BROKER"
             raise Refused(Error.INVALID_REQUEST, message)
+        if not self._cluster.release.splices_defaults:
+            self._check_path(wanted)
         self._check_values(wanted)
         if wanted.kind == TOPIC_RESOURCE:
             self._alter_topic(wanted)
@@ -121,10 +123,14 @@ class OldAlteration:
             message = f"Null value not supported for : {','.join(nulls)}"
             raise Refused(Error.INVALID_REQUEST, message)
 
-    def _alter_topic(self, wanted: Wanted) -> None:
-        if self._is_incremental and wanted.name in NO_PATHS:
+    def _check_path(self, wanted: Wanted) -> None:
+        is_topic = wanted.kind == TOPIC_RESOURCE
+        if self._is_incremental and is_topic and wanted.name in NO_PATHS:
             message = f"Invalid path of the configs of topic {wanted.name}"
             raise Refused(Error.INVALID_REQUEST, message)
+
+    def _alter_topic(self, wanted: Wanted) -> None:
+        self._check_path(wanted)
         topic = self._cluster.topics.get(wanted.name)
         before = {} if topic is None else topic.config.overrides
         texts = self._new_texts(wanted, before, self._cluster.config.topic_definitions)
@@ -185,7 +191,10 @@ class OldAlteration:
             elif change.operation == SET:
                 texts[change.name] = change.value or ""
             elif change.operation in (APPEND, SUBTRACT):
-                texts[change.name] = _spliced(known.get(change.name), texts, change)
+                spliced = _spliced(known.get(change.name), texts, change)
+                if change.name not in texts and not self._cluster.release.splices_defaults:
+                    raise Refused(Error.UNKNOWN_SERVER_ERROR)
+                texts[change.name] = spliced
             else:
                 raise Refused(Error.UNKNOWN_SERVER_ERROR)
         return texts

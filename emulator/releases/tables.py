@@ -53,6 +53,7 @@ CHANGED = """
 2.8  refuses_unknown_coordinators
 2.8  names_invalid_topics removes_unsynced_members answers_empty_sets refuses_unknown_acls
 2.7  gathers_record_errors judges_configs_late says_what_is_not_asked keeps_epochs_in_sessions
+2.7  splices_defaults
 2.7  keeps_unknown_resources judges_vague_rules reads_null_values
 2.7  accepts_first_sequences describes_defaults_only_later
 2.7  names_null_configs knows_missing_topics

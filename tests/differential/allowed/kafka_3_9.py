@@ -173,8 +173,8 @@ ALLOWED_3_9: tuple[Allowed, ...] = (
             f"{api_name(request)} of a member that another connection removes",
             request,
             "",
-            "a real broker never answers it, up to 2.0 JoinGroup neither; the emulator does, so that"
-            " the member need not wait",
+            "a real broker never answers it, JoinGroup up to 2.0; the emulator does, so that the"
+            " member need not wait",
             _is_answered_here,
         )
         for request in (JoinGroupRequest, SyncGroupRequest)
