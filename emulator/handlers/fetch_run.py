@@ -79,6 +79,14 @@ def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
     return Error.INCONSISTENT_TOPIC_ID
 
 
+def _asks_leader(version: int, replica: int, is_future: bool) -> bool:
+    """Whether one that is no broker reads from leaders alone: consumers may read from a follower
+    since they say where they are (KIP-392)."""
+    if replica == _FUTURE:
+        return not is_future
+    return replica == _CONSUMER and version < _FOLLOWERS_SINCE
+
+
 class FetchRun:
     """One fetch request from its first look to its answer."""
 
@@ -112,11 +120,8 @@ class FetchRun:
         self.reads_later = call.reads_later
         replica = request.replica_id if call.version < 15 else request.replica_state.replica_id
         self.is_follower = replica >= 0
-        # Consumers may read from a follower since they say where they are (KIP-392).
-        asks_leader = replica == _CONSUMER and call.version < _FOLLOWERS_SINCE
         is_future = replica == _FUTURE and cluster.release.has_future_replicas
-        asks_leader |= replica == _FUTURE and not is_future
-        self.leader_only = self.is_follower or asks_leader
+        self.leader_only = self.is_follower or _asks_leader(call.version, replica, is_future)
         self._refusals = 0  # that were logged
         self.isolation = request.isolation_level
         # A replica reads what there is.
