@@ -34,7 +34,8 @@ def test_background_work_opens_no_log() -> None:
 
 def test_a_group_opens_the_log_of_its_own_partition_alone() -> None:
     cluster = open_cluster()
-    joined(client_of(cluster))
+    cluster.groups.ensure_topic()
+    assert joined(client_of(cluster)).error_code == 0
     opened = [each.is_log_open for each in cluster.topic("__consumer_offsets").partitions]
     assert (len(opened), sum(opened)) == (50, 1)
     cluster.close()
