@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from odradek import Emulator
+from odradek.emulator.base.release import releases
 from odradek.storage import LogDirectoryError
 from odradek.storage.checkpoints import read_meta_properties
 from odradek.wire import Error
@@ -164,3 +165,11 @@ def test_it_is_upgraded_to_the_newest(release: str, tmp_path: Path) -> None:
         known = old.ask(who, 0)
         old.close()
         assert (known.producer_epoch > 0) == (release != "0.10.2")
+
+
+def test_each_release_does_with_it_what_kafka_does() -> None:
+    """KRaft became ready in 3.3, migrates from ZooKeeper since 3.4, and is alone since 4.0."""
+    found = {each.name: each.of_zookeeper for each in releases()}
+    assert {name for name, way in found.items() if way == "migrated"} == {"3.9", "3.6"}
+    refused = {name for name, way in found.items() if way == "refused"}
+    assert refused == {"4.3", "4.2", "4.1", "4.0", "3.3"}
