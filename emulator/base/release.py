@@ -71,6 +71,10 @@ class Release:
     walks_produced_batches: bool = True
     """Produce looks at every batch of a request for producers first, and what cannot be looked at
     refuses all of it; else each partition is judged by itself."""
+    counts_rejected_records: bool = True
+    """The sentence about rejected records says how many there are, and shows three."""
+    ends_with_partition: bool = True
+    """The sentence about a record without a key ends with its partition; else with a dot."""
     refuses_long_records: bool = True
     """A record that is longer than what is left of its batch is INVALID_RECORD; else
     UNKNOWN_SERVER_ERROR, unless it is the last and something is left."""

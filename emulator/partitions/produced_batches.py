@@ -191,7 +191,7 @@ def _scanned(
     try:
         _check_records(payload, header, found, config, now)
     except _Problems as refused:
-        raise _rejected(refused.problems, batch, _shown_bounds(config, now), partition) from None
+        raise _rejected(refused.problems, batch, config, now, partition) from None
     if not kept:
         is_incomplete = header.producer_id != NO_PRODUCER_ID and (
             header.producer_epoch < 0 or header.base_sequence < 0
@@ -280,9 +280,12 @@ class _Problems(Exception):
 def _rejected(
     problems: list[tuple[int, Problem]],
     batch: memoryview,
-    bounds: tuple[int, int],
+    config: TopicConfig,
+    now: int,
     partition: str,
 ) -> RecordsRejected:
+    release, bounds = config.broker.release, _shown_bounds(config, now)
+    partition += "" if release.ends_with_partition else "."
     try:
         found = read_records(batch)
     except WireError:  # a wrong length that the scan tolerates
@@ -294,6 +297,9 @@ def _rejected(
     if any(problem is Problem.TIMESTAMP for _, problem in problems):
         message = "One or more records have been rejected due to invalid timestamp"
         return RecordsRejected(Error.INVALID_TIMESTAMP, message, records)
+    if not release.counts_rejected_records:
+        message = "One or more records have been rejected"
+        return RecordsRejected(Error.INVALID_RECORD, message, records)
     shown = ", ".join(
         f"RecordError(batchIndex={index}, message='{sentence}')" for index, sentence in records[:3]
     )

@@ -776,3 +776,14 @@ def test_offsets_of_a_share_group_in_no_partition(release: str, named: list[str]
         heartbeat = ShareGroupHeartbeatRequest(group_id="g", member_id="", member_epoch=0)
         message = None if release == "4.2" else "MemberId can't be empty."
         assert app.ask(heartbeat, 1).error_message == message
+
+
+def test_the_sentences_about_a_record_without_a_key() -> None:
+    for release, dot, is_counted in (("3.6", "", True), ("3.3", ".", True), ("2.8", ".", False)):
+        with broker(release) as app:
+            app.ask(change_request((2, "t", [("cleanup.policy", 0, "compact")])), 1)
+            found = produce(app, batch(b"a", key=None), version=8)
+            assert found.record_errors[0].batch_index_error_message == (
+                f"Compacted topic cannot accept message without key in topic partition t-0{dot}"
+            )
+            assert ("1 record errors" in (found.error_message or "")) == is_counted
