@@ -232,9 +232,11 @@ class Release:
     """What a member of a consumer group has not given up yet is free for itself, and what it no
     longer subscribes to is taken from it at once; else it waits until the next heartbeat, and
     until there is a new target."""
+    explains_acknowledgements: bool = True
+    """ShareFetch says why what it was to acknowledge is refused."""
     lets_members_rejoin: bool = True
-    """A member of a consumer group may join again at any time, with the epoch 0; else that is an
-    epoch like any other, and fenced if it is not the one before."""
+    """A member of a consumer or share group may join again at any time, with the epoch 0; else that
+    is an epoch like any other, and fenced if it is not the one before."""
     describes_each_group_once: bool = True
     """ConsumerGroupDescribe asks each partition of `__consumer_offsets` for its own groups; else
     for all that are asked for, and an empty id fails all of them."""

@@ -95,6 +95,7 @@ class _Work:
         self.results: dict[TopicIdPartition, AckResult] = {}
         self.failed: dict[TopicIdPartition, Fetched] = {}
         self.has_unknown_topic = False
+        self.explains = cluster.release.explains_acknowledgements
         self.renews = call.version >= RENEWALS_SINCE and request.is_renew_ack
 
     def open(self) -> None:
@@ -274,7 +275,7 @@ class _Work:
                 partition_index=part.partition,
                 error_code=fetched.error,
                 acknowledge_error_code=result.error,
-                acknowledge_error_message=result.message,
+                acknowledge_error_message=result.message if self.explains else None,
                 current_leader=current,
                 # An encoder needs no more than its length.
                 records=cast(Buffer, fetched.records),

@@ -74,7 +74,9 @@ def _create(cluster: Cluster, call: Call, topic: Asked, request: CreateTopicsReq
             cluster.throttle.mutate(call, len(plan.replicas))
         add_topics(cluster, call, [plan])
         if request.timeout_ms <= 0:
-            raise Refused(Error.REQUEST_TIMED_OUT)
+            late = failed(topic.name, Refused(Error.REQUEST_TIMED_OUT))
+            late.topic_id = plan.id
+            return late
     return created(plan, call.version, {})
 
 

@@ -30,9 +30,10 @@ CHANGED = """
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
 4.3  counts_completed_from_start
 4.2  lets_members_rejoin frees_own_partitions
+4.2  looks_at_level_first explains_acknowledgements
 4.2  lists_topics_without_partitions takes_any_share_members
 4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
-4.1  fences_by_one_epoch looks_at_level_first
+4.1  fences_by_one_epoch
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
 4.1  fences_before_verifying begins_transactions_at_0
 4.1  shows_defaults_of_client_metrics explains_unregistered_brokers

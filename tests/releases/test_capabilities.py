@@ -787,3 +787,34 @@ def test_the_sentences_about_a_record_without_a_key() -> None:
                 f"Compacted topic cannot accept message without key in topic partition t-0{dot}"
             )
             assert ("1 record errors" in (found.error_message or "")) == is_counted
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.2", 0), ("4.1", Error.FENCED_MEMBER_EPOCH)])
+def test_a_share_member_that_joins_a_third_time(release: str, code: int) -> None:
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
+        _set_level(app, "share.version", 1)
+        for name in ("n", "t", "n"):
+            request = ShareGroupHeartbeatRequest(
+                group_id="g", member_id="m", member_epoch=0, subscribed_topic_names=[name]
+            )
+            answer = app.ask(request, 1)
+        assert answer.error_code == code
+
+
+@pytest.mark.parametrize(("release", "codes"), [("4.2", [35, 0]), ("4.1", [35, 51])])
+def test_a_transaction_of_a_level_that_there_is_not(release: str, codes: list[int]) -> None:
+    """transaction.version 0 takes nothing of the second generation; up to 4.1 its transactional id
+    is in transition then, for ever."""
+    with broker(release) as app:
+        app.ask(FindCoordinatorRequest(key_type=1, coordinator_keys=["x"]), 4)
+        begun = app.ask(init_request(), 5)
+        update = UpdateFeaturesRequest.FeatureUpdate(
+            feature="transaction.version", max_version_level=0, upgrade_type=2
+        )
+        app.ask(UpdateFeaturesRequest(feature_updates=[update]), 1)
+        sent: dict[str, Any] = {"base_sequence": 0, "transactional": True}
+        sent |= {"producer_id": begun.producer_id, "producer_epoch": begun.producer_epoch}
+        found = produce(app, batch(b"a", **sent), version=12, transactional_id="x").error_code
+        again = app.ask(init_request(), 5).error_code
+        assert [found, again] == codes

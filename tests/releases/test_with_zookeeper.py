@@ -285,6 +285,15 @@ def test_codes(release: str) -> None:
         assert sorted(found) == sorted(expected), request
 
 
+def test_a_topic_that_is_created_too_late_has_its_id() -> None:
+    cluster = open_cluster(release=RELEASES["2.8"])
+    answer = client_of(cluster, "app").ask(topics("n", timeout_ms=0), 7).topics[0]
+    created = cluster.topics.get("n")
+    assert created is not None
+    assert (answer.error_code, answer.topic_id) == (7, created.id)
+    cluster.close()
+
+
 def test_topics_that_are_deleted_by_their_id() -> None:
     """By name the answer has no id; by neither it is as if nobody might delete it."""
     cluster = open_cluster(release=RELEASES["2.8"])

@@ -96,7 +96,8 @@ def _member(group: ShareGroup, request: Request) -> ShareMember:
     known = group.members.get(request.member_id)
     if known is None and len(group) >= group.max_size:
         raise full(group)
-    if request.member_epoch == JOINING_EPOCH:
+    may_join = known is None or group.settings.lets_members_rejoin
+    if request.member_epoch == JOINING_EPOCH and may_join:
         return known or ShareMember(request.member_id)
     member = group.member(request.member_id)
     if request.member_epoch in (member.epoch, member.previous_epoch):

@@ -12,6 +12,7 @@ Source: KIP-13, KIP-599; Kafka's `SampledStat`, `Rate`, `TokenBucket` and `Quota
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class Rate:
         """How long nothing may happen, so that the rate is no more than this; 0 if it is not."""
         span = self._span(now)
         rate = sum(each.value for each in self._samples) * 1000 / span
-        return _rounded((rate - bound) / bound * span) if rate > bound else 0
+        return _rounded(_quotient(rate - bound, bound) * span) if rate > bound else 0
 
     def _span(self, now: int) -> int:
         """The time over which is measured. What is too old counts no more."""
@@ -95,11 +96,16 @@ class Bucket:
 
     def throttle_ms(self, bound: float, now: int) -> int:
         self._refill(bound, now)
-        return _rounded(-self._tokens / bound * 1000) if self._tokens < 0 else 0
+        return _rounded(_quotient(-self._tokens, bound) * 1000) if self._tokens < 0 else 0
 
     def _refill(self, bound: float, now: int) -> None:
         earned = bound * (now - self._at) / 1000
         self._tokens, self._at = min(self._seconds * bound, self._tokens + earned), now
+
+
+def _quotient(value: float, bound: float) -> float:
+    """As Java divides: releases up to 3.3 take a quota of 0."""
+    return value / bound if bound else inf
 
 
 def _rounded(value: float) -> int:

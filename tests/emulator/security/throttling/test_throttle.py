@@ -237,3 +237,12 @@ def test_a_bucket_is_full_at_first_and_fills_again() -> None:
     assert bucket.throttle_ms(1.0, 1_000_000) == 20_000
     assert bucket.throttle_ms(1.0, 1_019_000) == 1_000
     assert bucket.throttle_ms(1.0, 1_020_000) == 0
+
+
+def test_a_quota_of_0_is_divided_by_as_in_java() -> None:
+    rate = Rate(WINDOWS)
+    rate.record(10, 0)
+    assert rate.throttle_ms(0.0, 0) == -1
+    bucket = Bucket(WINDOWS)
+    bucket.record(1, 0.0, 0)
+    assert bucket.throttle_ms(0.0, 0) == -1
