@@ -222,9 +222,14 @@ class Release:
     hashes_subscriptions: bool = True
     """The record of a consumer group has a hash of the topics that it reads; else they are a record
     of their own."""
-    lists_topics_without_partitions: bool = True
-    """AlterShareGroupOffsets answers a topic that is there and of which no partition is named; else
-    not at all."""
+    alters_share_offsets: bool = True
+    """AlterShareGroupOffsets alters offsets, and DeleteShareGroupOffsets of no topics looks for the
+    group; else the one does nothing and names only topics that are not there, and the other is
+    right."""
+    counts_completed_deliveries: bool = True
+    """The state of a share group has the number of deliveries that are completed; else -1."""
+    checks_lists_of_metrics: bool = True
+    """Lists of a metrics subscription have no empty items, and none twice."""
     takes_any_share_members: bool = True
     """A member of a share group may have any id; else those that fetch and acknowledge are UUIDs,
     and others UNKNOWN_SERVER_ERROR."""

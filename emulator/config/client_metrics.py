@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from ...wire import Error, Refused
 from ..base.java_order import hash_map_order
-from .definition import ConfigError
+from .definition import ConfigError, Kind
 from .group import client_metrics_definitions
 
 CLIENT_METRICS_RESOURCE = 16
@@ -30,9 +30,15 @@ SELECTORS = (
 )
 
 
-def check_client_metrics(overrides: Mapping[str, str]) -> None:
-    """Judge what a subscription is to have. Raises Refused (INVALID_REQUEST, INVALID_CONFIG)."""
+def check_client_metrics(overrides: Mapping[str, str], *, checks_lists: bool = True) -> None:
+    """Judge what a subscription is to have; `checks_lists`: the items of its lists, too, as since
+    4.2. Raises Refused (INVALID_REQUEST, INVALID_CONFIG)."""
     definitions = client_metrics_definitions()
+    if not checks_lists:
+        definitions = {
+            name: row._replace(rule="free") if row.kind is Kind.LIST else row
+            for name, row in definitions.items()
+        }
     for name in hash_map_order(overrides):
         if name not in definitions:
             message = f"Unknown client metrics configuration: {name}"

@@ -6,6 +6,8 @@ notices only when it writes that again.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...wire import NO_ID, Error, Refused
@@ -35,6 +37,8 @@ def alter_share_group_offsets(
     for each in request.topics:
         offsets = [(part.partition_index, part.start_offset) for part in each.partitions]
         named.setdefault(each.topic_name, []).extend(offsets)
+    if not cluster.release.alters_share_offsets:
+        return _unknown(cluster, named)
     wanted = [(name, dict(offsets)) for name, offsets in named.items()]
     try:
         answers = cluster.groups.at(call.node_id).share.alter_offsets(request.group_id, wanted)
@@ -45,7 +49,7 @@ def alter_share_group_offsets(
     known: list[Response.Topic] = []
     for (name, offsets), altered in zip(named.items(), answers, strict=True):
         topic = cluster.topics.get(name)
-        if not offsets and (topic is None or not cluster.release.lists_topics_without_partitions):
+        if topic is None and not offsets:
             continue
         found = {each.partition: each for each in altered}
         (unknown if topic is None else known).append(
@@ -63,3 +67,23 @@ def alter_share_group_offsets(
             )
         )
     return Response(responses=unknown + known)
+
+
+def _unknown(cluster: Cluster, named: Mapping[str, Sequence[tuple[int, int]]]) -> Response:
+    """All that a broker of 4.1 answers, by a defect: it alters nothing."""
+    part = partial(
+        Response.Topic.Partition,
+        error_code=Error.UNKNOWN_TOPIC_OR_PARTITION,
+        error_message="This server does not host this topic-partition.",
+    )
+    return Response(
+        responses=[
+            Response.Topic(
+                topic_name=name,
+                topic_id=NO_ID,
+                partitions=[part(partition_index=index) for index, _ in offsets],
+            )
+            for name, offsets in named.items()
+            if offsets and cluster.topics.get(name) is None
+        ]
+    )

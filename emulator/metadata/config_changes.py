@@ -221,7 +221,8 @@ class Alteration:
         if kind == CLIENT_METRICS_RESOURCE:
             if not name:
                 raise Refused(Error.INVALID_REQUEST, "Subscription name can't be empty")
-            check_client_metrics(texts)
+            checks = self._environment.release.checks_lists_of_metrics
+            check_client_metrics(texts, checks_lists=checks)
         else:
             if not name:
                 message = "Default group resources are not allowed."

@@ -131,9 +131,10 @@ class ShareCoordinatorShard:
         updates_per_snapshot: int,
         *,
         counts_from_start: bool = True,
+        counts: bool = True,
     ) -> None:
         self.updates_per_snapshot = updates_per_snapshot
-        self._counts_from_start = counts_from_start
+        self._counts_from_start, self._counts = counts_from_start, counts
         self._count = count
         self._kept: dict[bytes, bytes | _Kept] = {}
         self._removed_at: int | None = None
@@ -180,6 +181,8 @@ class ShareCoordinatorShard:
         self._check_leader_epoch(key, leader_epoch)
         self._check_state_epoch(key, state_epoch)
         self._check_exists(key)
+        if not self._counts:
+            change = change._replace(complete_count=UNINITIALIZED)
         return self._change(key, state, state.leader_epoch, change, now)
 
     def read(
@@ -383,8 +386,12 @@ class ShareCoordinators:
     def _load(self, partition: Partition) -> None:
         config = self._state.brokers[partition.leader].config
         most = config.get("share.coordinator.snapshot.update.records.per.snapshot")
-        counts = self._state.environment.release.counts_completed_from_start
-        shard = ShareCoordinatorShard(self._count, most, counts_from_start=counts)
+        release = self._state.environment.release
+        shard = ShareCoordinatorShard(
+            *(self._count, most),
+            counts_from_start=release.counts_completed_from_start,
+            counts=release.counts_completed_deliveries,
+        )
         self._shards[partition.index] = partition.leader, shard
         partition.replay(lambda record: shard.replay(decoded(record), record.offset))
 

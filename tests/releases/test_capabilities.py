@@ -16,6 +16,7 @@ from odradek.wire.api.alter_configs import AlterConfigsRequest
 from odradek.wire.api.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from odradek.wire.api.consumer_group_describe import ConsumerGroupDescribeRequest
 from odradek.wire.api.create_acls import CreateAclsRequest
+from odradek.wire.api.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
 from odradek.wire.api.describe_groups import DescribeGroupsRequest
 from odradek.wire.api.describe_log_dirs import DescribeLogDirsRequest
@@ -460,6 +461,13 @@ def test_the_text_of_client_metrics(release: str, asked: str, value: str, synony
         assert bool(shown.synonyms) == synonyms
 
 
+@pytest.mark.parametrize(("release", "code"), [("4.2", 40), ("4.1", 0)])
+def test_the_lists_of_client_metrics(release: str, code: int) -> None:
+    with broker(release) as app:
+        answer = app.ask(change_request((16, "m", [("metrics", 0, "a,")])), 1)
+        assert answer.responses[0].error_code == code
+
+
 def test_a_config_of_a_newer_release_is_taken_unseen() -> None:
     BrokerConfig({}, RELEASES["4.0"]).judge_dynamic(
         {"1": {"share.coordinator.cached.buffer.max.bytes": "-5"}}
@@ -760,19 +768,21 @@ def test_a_feature_that_has_no_stable_level(release: str, code: int) -> None:
         assert _set_level(app, "streams.version", 0) == code
 
 
-@pytest.mark.parametrize(("release", "named"), [("4.2", ["t"]), ("4.1", [])])
+@pytest.mark.parametrize(("release", "named"), [("4.2", ["n", "t"]), ("4.1", ["n"])])
 def test_offsets_of_a_share_group_in_no_partition(release: str, named: list[str]) -> None:
     with broker(release) as app:
         app.ask(FindCoordinatorRequest(coordinator_keys=["g"]), 4)
-        request = AlterShareGroupOffsetsRequest(
-            group_id="g",
-            topics=[AlterShareGroupOffsetsRequest.Topic(topic_name="t", partitions=[])],
-        )
+        topic = AlterShareGroupOffsetsRequest.Topic
+        part = topic.Partition(partition_index=0, start_offset=0)
+        wanted = [topic(topic_name=name, partitions=[part]) for name in ("t", "n")]
+        request = AlterShareGroupOffsetsRequest(group_id="g", topics=wanted)
         assert app.ask(request, 0).error_message == (
             None if release == "4.2" else "The version of API is not supported."
         )
         _set_level(app, "share.version", 1)
         assert [each.topic_name for each in app.ask(request, 0).responses] == named
+        gone = app.ask(DeleteShareGroupOffsetsRequest(group_id="h", topics=[]), 0)
+        assert gone.error_code == (69 if release == "4.2" else 0)
         heartbeat = ShareGroupHeartbeatRequest(group_id="g", member_id="", member_epoch=0)
         message = None if release == "4.2" else "MemberId can't be empty."
         assert app.ask(heartbeat, 1).error_message == message

@@ -82,3 +82,7 @@ def test_what_is_completed_at_the_start(counts: bool, offset: int, complete: int
     record = states.initialize(A, 0, offset, NOW)
     assert isinstance(record.value, ShareGroupOffset)
     assert record.value.complete_count == complete
+    states = ShareCoordinatorShard(lambda _: 1, 500, counts_from_start=counts, counts=counts)
+    states.replay(states.initialize(A, 0, offset, NOW), 0)
+    states.replay(states.write(A, 0, 0, Change(6, 4, ()), NOW), 1)
+    assert states.summary(A).complete_count == (4 if counts else -1)
