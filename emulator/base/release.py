@@ -222,6 +222,10 @@ class Release:
     hashes_subscriptions: bool = True
     """The record of a consumer group has a hash of the topics that it reads; else they are a record
     of their own."""
+    isolates_bad_records: bool = True
+    """A share group acquires few records that were delivered often at a time, those of a batch in
+    ranges, and what a member gives up as its session ends keeps its count; else all of them, one by
+    one, and their count is one less."""
     alters_share_offsets: bool = True
     """AlterShareGroupOffsets alters offsets, and DeleteShareGroupOffsets of no topics looks for the
     group; else the one does nothing and names only topics that are not there, and the other is

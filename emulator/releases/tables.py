@@ -32,7 +32,7 @@ CHANGED = """
 4.2  lets_members_rejoin frees_own_partitions
 4.2  looks_at_level_first explains_acknowledgements
 4.2  alters_share_offsets takes_any_share_members counts_completed_deliveries
-4.2  checks_lists_of_metrics
+4.2  checks_lists_of_metrics isolates_bad_records
 4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
 4.1  fences_by_one_epoch
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups

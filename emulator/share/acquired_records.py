@@ -105,7 +105,8 @@ class _Acquiring:
         self._last = last
         self._read = read
         self._first = read[0].base_offset
-        self._most = share.settings.most_deliveries
+        self._isolates = share.settings.isolates
+        self._most = share.settings.most_deliveries if self._isolates else 0
         self._often = max(_LEAST_THROTTLED, (self._most + 1) // 2)
         self._found: list[AcquiredRecords] = []
 
@@ -186,7 +187,7 @@ class _Acquiring:
             for first, _, state in batch.ranges()
             if state.is_free and (batch.whole is not None or self._first <= first <= self._last)
         )
-        return max(counts, default=0) >= self._often
+        return self._isolates and max(counts, default=0) >= self._often
 
     def _take_some(self, batch: InFlightBatch) -> int:
         """Take available records of a split batch; returns how many."""
@@ -199,7 +200,7 @@ class _Acquiring:
                 break
             if self._most > 2 and one.count == self._most - 1 and taken:
                 break
-            if one.count >= self._often and at_most is None:
+            if self._isolates and one.count >= self._often and at_most is None:
                 at_most = max(1, len(batch.each) >> (one.count - self._often + 1))
             one.acquire(self._params.member_id, self._lock(offset, offset))
             taken.append((offset, one.count))
@@ -209,7 +210,10 @@ class _Acquiring:
                 break
             if len(taken) == at_most:
                 break
-        self._found += _ranges(taken)
+        if self._isolates:
+            self._found += _ranges(taken)
+        else:
+            self._found += [AcquiredRecords(offset, offset, count) for offset, count in taken]
         return len(taken)
 
     # What is new
@@ -344,6 +348,7 @@ def release(share: SharePartition, member_id: str, reason: str = "") -> None:
             batch.split(share.lock_until)
         for first, last, state in batch.ranges():
             if _has(state, member_id):
+                state.count -= not share.settings.isolates
                 step.leave(first, last, state, share.released(last), "released")
     step.complete()
 

@@ -36,6 +36,8 @@ class ShareSettings(NamedTuple):
     most_deliveries: int
     most_locks: int
     may_renew: bool
+    isolates: bool = True
+    """Whether records that were delivered often are acquired apart (`isolates_bad_records`)."""
 
 
 class RangeEvent(NamedTuple):

@@ -210,6 +210,7 @@ class SharePartitionManager:
                 config.get("share.delivery.count.limit"),
                 config.get("share.partition.max.record.locks"),
                 config.get("share.renew.acknowledge.enable"),
+                self._state.environment.release.isolates_bad_records,
             )
         return found
 

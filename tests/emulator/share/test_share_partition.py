@@ -37,7 +37,7 @@ class Broker:
         self.fails = False
         self.events: list[RangeEvent] = []
         self.headers: list[BatchHeader] = []
-        self.limit = 100
+        self.limit, self.isolates = 100, True
         self._apply(self.shard.initialize(KEY, 1, 0, 0))
 
     def _apply(self, record: object) -> None:
@@ -48,7 +48,7 @@ class Broker:
         return self.time
 
     def settings(self, group_id: str) -> ShareSettings:
-        return ShareSettings(LOCK_MS, MOST, self.limit, True)
+        return ShareSettings(LOCK_MS, MOST, self.limit, True, self.isolates)
 
     def start_timer(self, when: int, callback: Callable[[], None]) -> Timer:
         return self.timers.at(when, callback)
@@ -130,6 +130,22 @@ def test_what_somebody_had_when_the_leader_changed_is_new() -> None:
     )
     again = broker.share()
     assert broker.fetch(again, "b") == [(0, 1, 1), (4, 5, 1), (6, 6, 2), (7, 9, 1)]
+
+
+@pytest.mark.parametrize(
+    ("isolates", "found"),
+    [(True, [(0, 1, 2), (3, 3, 2)]), (False, [(0, 0, 1), (1, 1, 1), (3, 3, 1)])],
+)
+def test_what_a_session_gave_up(isolates: bool, found: list[tuple[int, int, int]]) -> None:
+    """The former since 4.2."""
+    broker = Broker()
+    broker.isolates = isolates
+    broker.append(4)
+    share = broker.share()
+    broker.fetch(share, "a")
+    acknowledge(share, "a", [ShareAcknowledgementBatch(2, 2, [1])])
+    release(share, "a")
+    assert broker.fetch(share, "b") == found
 
 
 @pytest.mark.slow
