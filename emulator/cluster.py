@@ -240,11 +240,11 @@ class Cluster(Environment):
                 features=check_features(features, self.release),
                 release=self.release,
             )
-        except ConfigError:  # a directory of another release: it stays as it is
+            if adopt is not None and self.log_dir.has_zookeeper:
+                adopt(self.log_dir, metadata)
+        except (ConfigError, LogDirectoryError):  # of another release or cluster: it stays as it is
             self.log_dir.close(clean=self.log_dir.clean)
             raise
-        if adopt is not None and self.log_dir.has_zookeeper:
-            adopt(self.log_dir, metadata)
         take_over(metadata, alive(self.nodes), self.release)
         return metadata
 

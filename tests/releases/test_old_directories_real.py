@@ -83,7 +83,7 @@ def same(seen: dict[str, Any], before: dict[str, Any], who: str) -> None:
     messages that have none, in releases that say so."""
     forgets = who in ("real 0.10.2", "real 0.11.0")  # the kind of groups without members
     for what in seen.keys() & before.keys() - ({"groups"} if forgets else set()):
-        assert told(seen[what], what) == told(before[what], what), f"{who}: {what}"
+        assert comparable(seen[what], what) == comparable(before[what], what), f"{who}: {what}"
 
 
 def compare(old: Old, before: dict[str, Any], who: str) -> None:
@@ -102,7 +102,7 @@ def enlarge(old: Old) -> None:
     assert not old.ask(request, 0).responses[0].error_code
 
 
-def told(answer: Any, what: str) -> Any:
+def comparable(answer: Any, what: str) -> Any:
     if what.startswith("oldest"):
         return {key: each for key, each in answer.items() if key != f"offset of {T + 2}"}
     if what.startswith("table"):  # a cleaner may have run meanwhile
