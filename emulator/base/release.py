@@ -226,6 +226,9 @@ class Release:
     """A share group acquires few records that were delivered often at a time, those of a batch in
     ranges, and what a member gives up as its session ends keeps its count; else all of them, one by
     one, and their count is one less."""
+    lets_anybody_read_share_states: bool = True
+    """ReadShareGroupState without a leader epoch (-1) is right; else it is FENCED_LEADER_EPOCH as
+    soon as one is known."""
     alters_share_offsets: bool = True
     """AlterShareGroupOffsets alters offsets, and DeleteShareGroupOffsets of no topics looks for the
     group; else the one does nothing and names only topics that are not there, and the other is

@@ -28,11 +28,11 @@ CHANGED = """
 4.3  cordons_directories keeps_topic_ids_of_named_topics counts_epochs_from_1
 4.3  shows_brokers_values_of_groups refuses_share_fetches_without_group
 4.3  stamps_assignments describes_unrevoked_partitions keeps_epochs_of_partitions
-4.3  counts_completed_from_start
+4.3  counts_completed_from_start lets_anybody_read_share_states
 4.2  lets_members_rejoin frees_own_partitions
 4.2  looks_at_level_first explains_acknowledgements
 4.2  alters_share_offsets takes_any_share_members counts_completed_deliveries
-4.2  checks_lists_of_metrics isolates_bad_records
+4.2  checks_lists_of_metrics isolates_bad_records explains_unknown_lists
 4.1  leaves_extra_partitions hashes_subscriptions describes_each_group_once forgets_starts
 4.1  fences_by_one_epoch
 4.1  keeps_topic_ids_of_offsets has_share_coordinator has_streams_groups
@@ -43,7 +43,7 @@ CHANGED = """
 4.0  newcomers_leave_with_a_round writes_new_groups numbers_group_records
 4.0  tells_commits_of_missing_groups fences_at_start updates_features_one_by_one
 4.0  quorum_keeps_kraft_version records_zookeeper_migration unknown_features_have_level_0
-4.0  names_both_levels_of_a_downgrade explains_unknown_lists
+4.0  names_both_levels_of_a_downgrade
 4.0  tells_generations_of_missing_groups
 3.9  walks_produced_batches lists_only_asked_directories verifies_transactional_offsets
 3.9  refuses_unknown_timestamps caps_min_insync_replicas

@@ -132,9 +132,11 @@ class ShareCoordinatorShard:
         *,
         counts_from_start: bool = True,
         counts: bool = True,
+        anybody_reads: bool = True,
     ) -> None:
         self.updates_per_snapshot = updates_per_snapshot
         self._counts_from_start, self._counts = counts_from_start, counts
+        self._anybody_reads = anybody_reads
         self._count = count
         self._kept: dict[bytes, bytes | _Kept] = {}
         self._removed_at: int | None = None
@@ -192,6 +194,8 @@ class ShareCoordinatorShard:
         a new leader. Raises Refused."""
         _check_partition(key)
         state = self._state(key, "Read")
+        if not self._anybody_reads and leader_epoch == NO_EPOCH < self._leader_epoch(key):
+            raise _refused(Error.FENCED_LEADER_EPOCH)
         self._check_leader_epoch(key, leader_epoch)
         self._check_exists(key)
         if leader_epoch in (NO_EPOCH, (self._find(key) or _NOTHING).leader_epoch):
@@ -279,9 +283,13 @@ class ShareCoordinatorShard:
             raise _refused(Error.FENCED_STATE_EPOCH)
 
     def _check_leader_epoch(self, key: SharePartitionKey, leader_epoch: int) -> None:
-        known = max(NO_EPOCH, (self._find(key) or _NOTHING).leader_epoch)
+        known = max(NO_EPOCH, self._leader_epoch(key))
         if NO_EPOCH != leader_epoch < known:
             raise _refused(Error.FENCED_LEADER_EPOCH)
+
+    def _leader_epoch(self, key: SharePartitionKey) -> int:
+        """The highest that is known."""
+        return (self._find(key) or _NOTHING).leader_epoch
 
     def _check_exists(self, key: SharePartitionKey) -> None:
         if key.partition >= self._count(key.topic_id):
@@ -391,6 +399,7 @@ class ShareCoordinators:
             *(self._count, most),
             counts_from_start=release.counts_completed_from_start,
             counts=release.counts_completed_deliveries,
+            anybody_reads=release.lets_anybody_read_share_states,
         )
         self._shards[partition.index] = partition.leader, shard
         partition.replay(lambda record: shard.replay(decoded(record), record.offset))

@@ -828,3 +828,10 @@ def test_a_transaction_of_a_level_that_there_is_not(release: str, codes: list[in
         found = produce(app, batch(b"a", **sent), version=12, transactional_id="x").error_code
         again = app.ask(init_request(), 5).error_code
         assert [found, again] == codes
+
+
+@pytest.mark.parametrize(("release", "code"), [("4.2", 40), ("4.1", -1)])
+def test_an_item_of_an_unknown_list(release: str, code: int) -> None:
+    with broker(release) as app:
+        answer = app.ask(change_request((4, "1", [("nonsense", 2, "a")])), 1)
+        assert answer.responses[0].error_code == code

@@ -86,3 +86,18 @@ def test_what_is_completed_at_the_start(counts: bool, offset: int, complete: int
     states.replay(states.initialize(A, 0, offset, NOW), 0)
     states.replay(states.write(A, 0, 0, Change(6, 4, ()), NOW), 1)
     assert states.summary(A).complete_count == (4 if counts else -1)
+
+
+def test_who_may_read_without_an_epoch() -> None:
+    for anybody in (True, False):
+        states = ShareCoordinatorShard(lambda _: 1, 500, anybody_reads=anybody)
+        states.replay(states.initialize(A, 0, 5, NOW), 0)
+        states.replay(states.write(A, 0, 3, Change(6, 4, ()), NOW), 1)
+        _, record = states.read(A, 4, NOW)
+        assert record is not None
+        states.replay(record, 2)
+        if anybody:
+            assert states.read(A, -1, NOW)[0].start_offset == 6
+        else:
+            with pytest.raises(Refused, match="older than the epoch"):
+                states.read(A, -1, NOW)
