@@ -436,7 +436,8 @@ class _Step:
 
     def _check_offset(self, one: InFlightState) -> None:
         if one.state is not RecordState.ACQUIRED:
-            raise _invalid_state("The offset cannot be acknowledged. The offset is not acquired.")
+            what = "offset" if self._share.settings.isolates else "batch"
+            raise _invalid_state(f"The {what} cannot be acknowledged. The offset is not acquired.")
         if one.member_id != self._member_id:
             raise _invalid_state("Member is not the owner of offset")
 
