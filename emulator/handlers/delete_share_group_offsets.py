@@ -28,7 +28,7 @@ def delete_share_group_offsets(
         error = Refused(Error.UNSUPPORTED_VERSION, UNSUPPORTED_VERSION_TEXT)
         return Response(error_code=error.error, error_message=error.message, responses=[])
     names = [topic.topic_name for topic in request.topics]
-    if not names and request.group_id and not cluster.release.alters_share_offsets:
+    if not names and not cluster.release.alters_share_offsets:
         return Response(responses=[])
     try:
         deleted = cluster.groups.at(call.node_id).share.delete_offsets(request.group_id, names)

@@ -783,6 +783,8 @@ def test_offsets_of_a_share_group_in_no_partition(release: str, named: list[str]
         assert [each.topic_name for each in app.ask(request, 0).responses] == named
         gone = app.ask(DeleteShareGroupOffsetsRequest(group_id="h", topics=[]), 0)
         assert gone.error_code == (69 if release == "4.2" else 0)
+        gone = app.ask(DeleteShareGroupOffsetsRequest(group_id="", topics=[]), 0)
+        assert gone.error_code == (24 if release == "4.2" else 0)
         heartbeat = ShareGroupHeartbeatRequest(group_id="g", member_id="", member_epoch=0)
         message = None if release == "4.2" else "MemberId can't be empty."
         assert app.ask(heartbeat, 1).error_message == message
