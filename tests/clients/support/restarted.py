@@ -16,6 +16,8 @@ CONFIG = {
     "group.consumer.min.heartbeat.interval.ms": "500",
     "group.consumer.heartbeat.interval.ms": "500",
 }
+# A real broker is away for seconds, in which topics of three replicas cannot be created.
+REAL_CONFIG = {**CONFIG, "default.replication.factor": "2"}
 BETWEEN_S, AWAY_S = 5.0, 0.3
 
 
@@ -42,7 +44,9 @@ def restarted_in_turn(kind: str = "odradek") -> Iterator[str]:
                     return
                 broker.start()
 
-    with RealCluster(config=CONFIG) if kind == "real" else Emulator(CONFIG, brokers=3) as kafka:
+    with (
+        RealCluster(config=REAL_CONFIG) if kind == "real" else Emulator(CONFIG, brokers=3) as kafka
+    ):
         brokers = kafka.brokers if isinstance(kafka, Emulator) else kafka.nodes.values()
         thread = threading.Thread(target=restart, args=(list(brokers),))
         thread.start()
