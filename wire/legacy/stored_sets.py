@@ -49,6 +49,8 @@ from .message_sets import (
 from .up_conversion import Rules
 
 _OFFSET_SIZE = 8
+_DEEPEST = 8
+"""How many wrappers may be in each other."""
 _STAMPED = 8
 """The bit of messages that have the broker's time."""
 
@@ -143,19 +145,26 @@ def _by_0_8_2(
     codec = _last_codec(sent)
     if not codec:
         return [_found(data, entry).raw(n) for n, (entry, _) in enumerate(sent)]
-    found: list[_Message] = []
-    for entry, head in sent:
-        if head.codec:
-            # It reads every message as one of magic 0.
-            text = _text(data, entry._replace(magic=0), head, limit, is_broken=True)
-            found += [_found(text, each) for each in entries(text, any_magic=True)]
-        else:
-            found.append(_found(data, entry))
+    found = [message for entry, _ in sent for message in _flat(data, entry, limit, _DEEPEST)]
     if not found:
         return []
     messages = [each.raw(n) for n, each in enumerate(found)]
     head = Head(0, 0, 0, codec, NO_TIMESTAMP)
     return _fitting([_wrapped(messages, head, len(messages) - 1)], rules)
+
+
+def _flat(data: Buffer, entry: Entry, limit: int, depth: int) -> Iterator[_Message]:
+    """A message, or those in a wrapper as 0.8.2 reads it: as one of magic 0, and with wrappers in
+    it. Raises WireError."""
+    head = read_head(data, entry)
+    if not head.codec:
+        yield _found(data, entry)
+        return
+    if not depth or head.codec > Codec.LZ4:
+        raise WireError("too many wrappers in wrappers, or no such codec")
+    text = _text(data, entry._replace(magic=0), head, limit, is_broken=True)
+    for each in entries(text, any_magic=True):
+        yield from _flat(text, each, limit, depth - 1)
 
 
 def _by_0_10_2(

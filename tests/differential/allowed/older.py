@@ -28,6 +28,7 @@ from odradek.wire.api.list_partition_reassignments import ListPartitionReassignm
 from odradek.wire.api.offset_fetch import OffsetFetchRequest
 from odradek.wire.api.offset_for_leader_epoch import OffsetForLeaderEpochRequest
 from odradek.wire.api.produce import ProduceRequest
+from odradek.wire.legacy.message_sets import entries
 
 from ..ask.configs import BROKER, LOGGER, TOPIC
 from ..engine.compare import Difference
@@ -258,6 +259,12 @@ ALLOWED_WITH_ZOOKEEPER: tuple[Allowed, ...] = (
 )
 
 
+def _is_of_another_magic(request: ProduceRequest, difference: Difference) -> bool:
+    sets = [each.records or b"" for topic in request.topic_data for each in topic.partition_data]
+    magics = {entry.magic for data in sets for entry in entries(data, any_magic=True)}
+    return (difference.real, difference.ours) == (0, -1) and not magics <= {0, 1}
+
+
 def _waits_for_replicas(request: ProduceRequest, difference: Difference) -> bool:
     return request.acks not in (-1, 0, 1)
 
@@ -269,6 +276,14 @@ ALLOWED_BEFORE_0_9: tuple[Allowed, ...] = (
         "*",
         "0.8 waits for so many replicas; here they are refused, as since 0.9",
         _waits_for_replicas,
+        ends=True,
+    ),
+    Allowed(
+        "messages of a magic that there was not",
+        ProduceRequest,
+        "responses.partition_responses.error_code",
+        "0.8 stores them as they are; here they are refused, since no reader could read them",
+        _is_of_another_magic,
         ends=True,
     ),
 )

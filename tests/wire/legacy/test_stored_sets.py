@@ -100,6 +100,7 @@ CASES: dict[str, tuple[bytes, dict[str, Any], list[tuple[int, int, int]] | Error
         OLD,
         [(0, 1, 2)],
     ),
+    "0.8: wrappers in wrappers": (wrapper(0, wrapper(0, loose(0, 2)) + loose(0)), OLD, [(0, 1, 2)]),
     "0.8: a wrapper of magic 1": (wrapper(1, loose(1)), OLD, UNEXPECTED),
     "0.8: LZ4": (build_set([(0, -1, b"k", b"v")], 0, codec=3), OLD, [(0, 3, 0)]),
     "0.8: LZ4 with a right checksum": (
