@@ -7,6 +7,7 @@ leader epoch (2.1). Source: KIP-211, KIP-345; GroupMetadataManager of 0.10.2 to 
 
 from __future__ import annotations
 
+from ...wire.primitives import wrapped
 from ...wire.records import NewRecord
 from ...wire.stored.groups import GroupMetadataValue
 from ...wire.stored.keyed import keyed, read_value
@@ -26,7 +27,7 @@ def as_before_2_1(record: NewRecord, retention_ms: int) -> NewRecord:
     if kind == _OFFSET:
         offset, _ = read_value(OffsetCommitValue, value)
         if offset.expire_timestamp == _NEVER:
-            offset.expire_timestamp = offset.commit_timestamp + retention_ms
+            offset.expire_timestamp = wrapped(offset.commit_timestamp + retention_ms)
         return record._replace(value=keyed(offset, _VERSION))
     if kind == _GROUP:
         return record._replace(value=keyed(read_value(GroupMetadataValue, value)[0], _VERSION))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from odradek import Emulator
-from odradek.emulator.groups.offsets.store import OffsetTombstone
+from odradek.emulator.groups.offsets.store import OffsetRecord, OffsetTombstone
 from odradek.emulator.groups.old_records import as_before_2_1
 from odradek.emulator.groups.records import encode
 from odradek.wire.legacy.as_batches import logged_batches, read_logged
@@ -35,3 +35,9 @@ def test_an_offset_has_the_time_when_it_expires(
 def test_a_tombstone_stays_as_it_is() -> None:
     tombstone = encode(OffsetTombstone("g", "t", 0), 1)
     assert as_before_2_1(tombstone, HOUR_MS) == tombstone
+
+
+def test_a_time_past_the_last_one_is_before_all_as_in_java() -> None:
+    latest = encode(OffsetRecord("g", "t", 0, 5, -1, "", 2**63 - 1), 1)
+    value, _ = read_value(OffsetCommitValue, as_before_2_1(latest, HOUR_MS).value or b"")
+    assert value.expire_timestamp == HOUR_MS - 1 - 2**63
