@@ -102,6 +102,8 @@ class Release:
     OUT_OF_ORDER_SEQUENCE_NUMBER."""
     remembers_batches: bool = True
     """The last five batches of a producer are known when they come again; else the last alone."""
+    looks_at_magic_first: bool = True
+    """What begins with a magic that there is not is damage also where it is cut; else it is cut."""
     checks_counts: bool = True
     """A batch has to say rightly how many records it has; else they are counted."""
     starts_after_times: bool = True
@@ -139,7 +141,8 @@ class Release:
     reads_nothing_to_itself: bool = True
     """A broker that fetches from itself reads nothing; else all is UNKNOWN_SERVER_ERROR."""
     keeps_epochs_in_sessions: bool = True
-    """A fetch session keeps the leader epoch that a client names; else it has none."""
+    """A fetch session keeps the leader epoch that a client names, and in Fetch one below -1 is
+    none; else sessions have none, and that one is before all."""
     has_future_replicas: bool = True
     """Who fetches as a replica that moves between directories (-3) reads what there is; else as a
     consumer."""

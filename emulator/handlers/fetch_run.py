@@ -12,6 +12,7 @@ from ...wire import NO_ID, Buffer, Error, Refused
 from ...wire.api.fetch import FetchRequest, FetchResponse
 from ..base.call import PARKED, TEST, Call, Sentinel
 from ..base.event import READ_UNCOMMITTED as UNCOMMITTED_EVENT
+from ..base.release import Release
 from ..base.turns import slices_of
 from ..partitions.fetch_sessions import A_SLICE, INITIAL_EPOCH, NO_SESSION, Session, Wanted
 from ..partitions.partition import NO_EPOCH, READ_COMMITTED, READ_UNCOMMITTED, Partition
@@ -31,6 +32,7 @@ Answers: TypeAlias = list[tuple[Wanted, Answered]]
 ISOLATION_LEVELS = (READ_UNCOMMITTED, READ_COMMITTED)
 _CONSUMER = -1
 _FUTURE = -3
+_INT32_MAX = (1 << 31) - 1
 _FOLLOWERS_SINCE = 11
 _IDS_SINCE = 13
 _LEADER_SINCE = 16
@@ -79,6 +81,13 @@ def _no_such_id(cluster: Cluster, wanted: Wanted) -> Error:
     return Error.INCONSISTENT_TOPIC_ID
 
 
+def _epochs(release: Release, *, in_session: bool) -> tuple[int, int]:
+    """The least and the most that a client's leader epoch counts as."""
+    if release.keeps_epochs_in_sessions:
+        return NO_EPOCH, _INT32_MAX
+    return (NO_EPOCH, NO_EPOCH) if in_session else (-_INT32_MAX - 1, _INT32_MAX)
+
+
 def _asks_leader(version: int, replica: int, is_future: bool) -> bool:
     """Whether one that is no broker reads from leaders alone: consumers may read from a follower
     since they say where they are (KIP-392)."""
@@ -108,8 +117,7 @@ class FetchRun:
         self.max_wait_ms = request.max_wait_ms
         self.is_full = request.session_epoch == INITIAL_EPOCH
         self.session = session
-        kept = session is None or self.is_full or cluster.release.keeps_epochs_in_sessions
-        self.forgets_epochs = not kept
+        self.epochs = _epochs(cluster.release, in_session=session is not None and not self.is_full)
         self.found: list[tuple[Wanted, Partition]] = []
         # Partitions that are nowhere, and what is answered for them.
         self.unknown: Answers = []
@@ -217,7 +225,7 @@ class FetchRun:
             self.refuses(partition.topic.name, partition.index)
         if partition.topic.is_deleted:
             raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
-        epoch = NO_EPOCH if self.forgets_epochs else max(asked.current_leader_epoch, NO_EPOCH)
+        epoch = min(max(asked.current_leader_epoch, self.epochs[0]), self.epochs[1])
         partition.check_read(self.call.node_id, epoch, leader_only=self.leader_only)
         if self.is_follower and self.cluster.release.refuses_strange_replicas:
             raise Refused(_to_a_stranger(asked))

@@ -48,7 +48,8 @@ def commit_old(cluster: Cluster, request: OffsetCommitRequest) -> OffsetCommitRe
     for name, index in partition_order(asked):
         each = asked[name, index]
         error = _problem(cluster, request.group_id, (name, index))
-        if not error and len(each.committed_metadata or "") > longest:
+        is_known = error is not Error.UNKNOWN_TOPIC_OR_PARTITION
+        if is_known and len(each.committed_metadata or "") > longest:
             error = Error.OFFSET_METADATA_TOO_LARGE
         if not error:
             key = request.group_id, name, index

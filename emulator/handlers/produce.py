@@ -186,7 +186,10 @@ def _produce_any(
         if not _may_be_parsed(cluster, call, sent):
             call.close()
             return NO_REPLY
+        is_transactional = any(each.data.is_transactional for each in sent)
         sent = [entries[-1] for entries in _by_partition(sent)]
+        if is_transactional and cluster.release.names_invalid_records:
+            sent[0].data.is_transactional = True  # also where another entry was
     refusals = _refusals(cluster, call, request, sent)
     answers: list[Answered] = []
     for number, entries in enumerate(_by_partition(sent), 1):
@@ -206,7 +209,9 @@ def _may_be_parsed(cluster: Cluster, call: Call, sent: list[Sent]) -> bool:
     one up to 2.0 whether it is the only one, where a request may hold nothing but batches."""
     if cluster.release.names_invalid_records:
         return all(each.data.begins() for each in sent)
-    return call.version < BATCHES_SINCE or all(each.data.is_lone() for each in sent)
+    magic_first = cluster.release.looks_at_magic_first
+    takes_sets = call.version < BATCHES_SINCE
+    return takes_sets or all(each.data.is_lone(magic_first=magic_first) for each in sent)
 
 
 def _check_beforehand(

@@ -126,5 +126,6 @@ def _rules(config: TopicConfig) -> Rules:
         magic=MAGIC if config.broker.release.stores_batches else config.magic,
         judges_messages=config.broker.release.has_members,
         takes_several=not config.broker.release.names_invalid_records,
+        looks_at_magic_first=config.broker.release.looks_at_magic_first,
         checks_counts=config.broker.release.checks_counts,
     )

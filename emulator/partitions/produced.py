@@ -89,16 +89,24 @@ class Produced:
         size, magic = (None, 0) if self.damage is not None else _entry(view, 0)
         return size is not None and (magic != MAGIC or size >= PRODUCER_ID_END)
 
-    def is_lone(self) -> bool:
+    def is_lone(self, *, magic_first: bool = True) -> bool:
         """Whether there is one whole batch of magic 2 with room for a producer id, and no other
-        entry."""
+        entry. `magic_first`: a wrong magic counts also where an entry is not whole."""
         if self.batch is None or len(self.batch) < PRODUCER_ID_END:
             return False
         assert self.data is not None
+        if not magic_first and _is_cut(memoryview(self.data)[len(self.batch) :]):
+            return True
         try:
             return _entry(memoryview(self.data), len(self.batch))[0] is None
         except Refused:
             return False
+
+
+def _is_cut(entry: memoryview) -> bool:
+    """Whether an entry is not whole, and has a size that may be."""
+    size = int.from_bytes(entry[8:OVERHEAD], "big", signed=True)
+    return len(entry) < OVERHEAD or len(entry) - OVERHEAD < size >= _SMALLEST_ENTRY
 
 
 def _check_codec(codec: int, version: int) -> None:

@@ -69,6 +69,7 @@ CHANGED = """
 2.0  names_missing_replicas knows_epoch_of_empty_logs looks_for_partitions_of_offsets
 2.0  converts_step_by_step names_empty_group_ids names_unknown_sequences
 2.4  reads_nothing_to_itself fences_offsets
+2.0  looks_at_magic_first
 2.0  has_patterns_of_rules forgets_other_resources looks_for_described_topics
 0.11.0  takes_null_configs stores_batches
 1.1  remembers_batches checks_counts names_completing_rebalances alters_brokers

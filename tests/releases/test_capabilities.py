@@ -211,6 +211,21 @@ def test_a_transaction_without_a_name(release: str, code: int) -> None:
         assert produce(app, data, version=3).error_code == code
 
 
+@pytest.mark.parametrize(("release", "closes"), [("2.0", True), ("1.1", False)])
+def test_a_cut_entry_of_no_magic_behind_a_batch(release: str, closes: bool) -> None:
+    with broker(release) as app:
+        cut = bytes(8) + (99).to_bytes(4, "big") + b"\x09" * 20
+        app.send(produce_request(bytes(batch(b"a")) + cut), 5)
+        assert app.is_closed == closes
+
+
+def test_a_transaction_among_what_is_named_twice() -> None:
+    with broker("2.4") as app:
+        twice = produce_all(("t", 0, batch(b"a", transactional=True)), ("t", 0, batch(b"b")))
+        (answer,) = app.ask(twice, 7).responses[0].partition_responses
+        assert answer.error_code == Error.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+
+
 @pytest.mark.parametrize(
     ("release", "kinds"), [("2.7", [7, 7, 3]), ("2.4", [0, 0]), ("1.1", [0, 3])]
 )
@@ -265,6 +280,8 @@ def test_operations_that_are_not_asked_for(release: str, operations: int) -> Non
 @pytest.mark.parametrize(("release", "code"), [("2.7", Error.UNKNOWN_LEADER_EPOCH), ("2.4", 0)])
 def test_the_epoch_of_a_partition_in_a_session(release: str, code: int) -> None:
     with broker(release) as app:
+        below = only(app.ask(fetch_request(asked(current_leader_epoch=-2)), 11)).error_code
+        assert below == (Error.NONE if code else Error.FENCED_LEADER_EPOCH)
         begun = app.ask(fetch_request(session_epoch=0), 11)
         request = fetch_request(
             asked(current_leader_epoch=9), session_id=begun.session_id, session_epoch=1

@@ -345,4 +345,6 @@ def test_offsets_that_zookeeper_keeps() -> None:
     assert found == {0: (0, 5), 1: (3, -1)}
     commit.group_id = ""
     assert sorted(codes(app.ask(commit, 0))) == [-1, 3]
+    partitions[0].committed_metadata = "m" * 4097  # which is looked at before the group
+    assert sorted(codes(app.ask(commit, 0))) == [3, 12]
     cluster.close()

@@ -146,7 +146,7 @@ def whole_batch(data: Buffer, rules: Rules) -> memoryview | None:
 
 
 def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) -> list[bytearray]:
-    sent = [_looked_at(data, entry, rules) for entry in entries(data)]
+    sent = [_looked_at(data, entry, rules) for entry in _entries(data, rules)]
     if not sent:
         return []
     source = next((each.codec for each in reversed(sent) if each.codec), 0)
@@ -159,7 +159,7 @@ def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) ->
         return kept
     if is_plain:  # sizes are added up first, which reads everything
         for each in sent:
-            for record in _records_of(data, each, limit):
+            for record in _records_of(data, each, rules, limit):
                 record.whole()
     _check_alone(sent, source, rules)
     found: list[_Record] = []
@@ -167,7 +167,7 @@ def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) ->
         if each.entry.magic != sent[0].entry.magic and not rules.takes_several:
             raise DamagedSet(Error.INVALID_RECORD, "entries of two magics")
         _check_entry(each, rules)
-        for index, record in enumerate(_records_of(data, each, limit)):
+        for index, record in enumerate(_records_of(data, each, rules, limit)):
             _check_record(record, index, each, rules, now, partition)
             if is_plain:
                 _check_writable(record)
@@ -183,6 +183,14 @@ def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) ->
     if _keeps(sent, found, source, target):
         return [_kept(data, sent[0], found, rules, now)]
     return [_rebuilt(sent[0].header, found, target, rules, now)]
+
+
+def _entries(data: Buffer, rules: Rules) -> Iterator[Entry]:
+    """Every whole entry. Raises DamagedSet."""
+    for entry in entries(data, any_magic=not rules.looks_at_magic_first):
+        if not 0 <= entry.magic <= MAGIC:
+            raise DamagedSet(Error.CORRUPT_MESSAGE, f"a magic {entry.magic}")
+        yield entry
 
 
 def _check_alone(sent: list[_Sent], source: int, rules: Rules) -> None:
@@ -235,7 +243,7 @@ def _check_entry(sent: _Sent, rules: Rules) -> None:
         raise DamagedSet(Error.INVALID_RECORD, "a batch that no producer may write")
 
 
-def _records_of(data: Buffer, sent: _Sent, limit: int) -> Iterator[_Record]:
+def _records_of(data: Buffer, sent: _Sent, rules: Rules, limit: int) -> Iterator[_Record]:
     """Every record of an entry. Raises WireError."""
     entry = sent.entry
     if sent.header is not None:
@@ -244,17 +252,19 @@ def _records_of(data: Buffer, sent: _Sent, limit: int) -> Iterator[_Record]:
         assert sent.head is not None
         yield _Record(sent.head.offset, sent.head.timestamp, True, True, (data, entry))
     else:
-        yield from _of_wrapper(data, entry, limit)
+        yield from _of_wrapper(data, entry, rules, limit)
 
 
-def _of_wrapper(data: Buffer, wrapper: Entry, limit: int) -> Iterator[_Record]:
+def _of_wrapper(data: Buffer, wrapper: Entry, rules: Rules, limit: int) -> Iterator[_Record]:
     outer = read_head(data, wrapper)
     text, found = unwrap(data, wrapper, limit)
     last = read_head(text, found[-1]).offset
     moved = outer.offset - last if wrapper.magic and outer.offset else 0
     for entry in found:
-        check_not_wrapped(text, entry)
         head = read_head(text, entry)
+        if head.codec > _last_codec(rules):
+            raise WireError(f"there is no codec {head.codec}")
+        check_not_wrapped(text, entry)
         is_stamped = entry.magic == 1 and outer.is_log_append_time
         yield _Record(
             head.offset + moved,
@@ -384,7 +394,7 @@ def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int, partition: str)
     """A batch that is stored as it is, but for its time. Raises Refused, WireError."""
     _check_entry(sent, rules)
     found = []
-    for index, record in enumerate(_records_of(data, sent, 0)):
+    for index, record in enumerate(_records_of(data, sent, rules, 0)):
         _check_record(record, index, sent, rules, now, partition)
         found.append(record)
     return _kept(data, sent, found, rules, now)

@@ -72,6 +72,8 @@ class Rules(NamedTuple):
     """Messages in a set are judged; else, as before 0.9, nothing but checksums."""
     takes_several: bool = False
     """Batches and sets among each other are taken, and zstd is not, as by brokers up to 2.0."""
+    looks_at_magic_first: bool = True
+    """An entry's magic is looked at before it is seen whether it is whole."""
     checks_counts: bool = True
     """A batch says rightly how many records it has; else it is counted."""
 

@@ -107,6 +107,11 @@ REFUSED: dict[str, tuple[bytes, dict[str, Any], Error]] = {
     "an inner CRC": (wrapper(1, inner=other_crc(loose(1, NOW))), {}, CORRUPT),
     "an inner magic": (wrapper(1, inner=loose(0, -1)), {}, CORRUPT),
     "a wrapper in a wrapper": (wrapper(1, inner=wrapper(1)), {}, CORRUPT),
+    "a wrapper of ZSTD in a wrapper": (
+        wrapper(1, inner=loose(1, NOW, attributes=4)),
+        {},
+        UNEXPECTED,
+    ),
     "a wrapper of nothing": (wrapper(1, inner=b""), {}, CORRUPT),
     "a wrapper of an earlier offset": (
         wrapper(1, offset=1, inner=build_message((5, NOW, b"k", b"v"), 1)),
@@ -207,6 +212,14 @@ def test_counts_before_1_0() -> None:
     assert answer(lying, codec=1, checks_counts=False) == [2]
     assert answer(lying, checks_counts=False) is CORRUPT
     assert answer(edited(batch(), count=(60, 0)), checks_counts=False) is CORRUPT
+
+
+def test_a_cut_entry_of_no_magic() -> None:
+    cut = bytes(8) + (99).to_bytes(4, "big") + b"\x09" * 20
+    assert answer(batch() + cut) is CORRUPT
+    assert answer(batch() + cut, looks_at_magic_first=False) == [1]
+    whole = bytes(8) + (20).to_bytes(4, "big") + b"\x09" * 20
+    assert answer(batch() + whole, looks_at_magic_first=False) is CORRUPT
 
 
 def test_what_is_kept() -> None:
