@@ -98,8 +98,8 @@ class Release:
     """A producer that does not begin with 0 is UNKNOWN_PRODUCER_ID; else
     OUT_OF_ORDER_SEQUENCE_NUMBER."""
     names_unknown_sequences: bool = True
-    """So is one of which nothing is known but a marker, or without an epoch; else
-    OUT_OF_ORDER_SEQUENCE_NUMBER."""
+    """A producer of which nothing is known but a marker, or that has no epoch, is
+    UNKNOWN_PRODUCER_ID if it does not begin with 0; else OUT_OF_ORDER_SEQUENCE_NUMBER."""
     remembers_batches: bool = True
     """The last five batches of a producer are known when they come again; else the last alone."""
     looks_at_magic_first: bool = True
