@@ -483,6 +483,11 @@ def test_the_lists_of_client_metrics(release: str, code: int) -> None:
     with broker(release) as app:
         answer = app.ask(change_request((16, "m", [("metrics", 0, "a,")])), 1)
         assert answer.responses[0].error_code == code
+        resource = DescribeConfigsRequest.Resource(
+            resource_type=16, resource_name="m", configuration_keys=["metrics"]
+        )
+        shown = app.ask(DescribeConfigsRequest(resources=[resource]), 4).results[0].configs[0]
+        assert shown.value == ("a," if release == "4.1" else "")
 
 
 def test_a_config_of_a_newer_release_is_taken_unseen() -> None:
