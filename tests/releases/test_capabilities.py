@@ -378,6 +378,10 @@ def test_an_instance_that_has_not_joined_leaves(release: str, code: int, left: i
         member = LeaveGroupRequest.Member(member_id=member_id, group_instance_id="i")
         answer = app.ask(LeaveGroupRequest(group_id="g", members=[member]), 3)
         assert (answer.error_code, len(answer.members)) == (code, left)
+        member.member_id = app.ask(join_request(), 4).member_id
+        app.ask(join_request(group_instance_id="i"), 5)
+        answer = app.ask(LeaveGroupRequest(group_id="g", members=[member]), 3)
+        assert (answer.error_code, answer.members[0].error_code) == (0, 82)
 
 
 @pytest.mark.parametrize(("release", "code"), [("3.3", 25), ("2.8", 0)])

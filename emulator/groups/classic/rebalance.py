@@ -239,7 +239,9 @@ def leave(
     left: list[LeaveGroupResponse.Member] = []
     answer = LeaveGroupResponse(members=left)
     for one in leavers:
-        is_odd = one.member_id in group.pending and one.group_instance_id is not None
+        instance_id = one.group_instance_id
+        is_odd = instance_id is not None and one.member_id in group.pending
+        is_odd = is_odd and group.roster.instance(instance_id or "") is None  # else it is fenced
         if is_odd and not group.settings.lets_pending_instances_leave:
             answer = LeaveGroupResponse(error_code=Error.UNKNOWN_SERVER_ERROR, members=[])
             break
