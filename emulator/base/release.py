@@ -330,6 +330,8 @@ class Release:
     answers_each_entry: bool = True
     """DescribeConfigs and ListOffsets answer each entry of a request (of the latter those of topics
     with partitions), and a list of no names means all configs; else each name once, and none."""
+    fetches_each_group: bool = True
+    """OffsetFetch answers each entry for a group; else each group once, as it is named last."""
     bounds_quotas: bool = True
     """Quotas are greater than 0 and no larger than their type; else those that are whole numbers
     have to be whole."""

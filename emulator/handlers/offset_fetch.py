@@ -67,7 +67,10 @@ def _filled(response: OffsetFetchResponse, filling: Slices[None]) -> Slices[Offs
 def _fill(
     cluster: Cluster, call: Call, request: OffsetFetchRequest, groups: list[Group]
 ) -> Slices[None]:
-    for asked in request.groups:
+    named = request.groups
+    if not cluster.release.fetches_each_group:
+        named = list({group.group_id: group for group in named}.values())
+    for asked in named:
         if groups:
             yield
         groups.append((yield from _group(cluster, call, asked, request.require_stable)))

@@ -47,7 +47,7 @@ CHANGED = """
 4.0  tells_generations_of_missing_groups
 3.9  walks_produced_batches lists_only_asked_directories verifies_transactional_offsets
 3.9  refuses_unknown_timestamps caps_min_insync_replicas
-3.6  takes_broker_times bounds_quotas ends_with_partition
+3.6  takes_broker_times bounds_quotas ends_with_partition fetches_each_group
 3.3  has_kraft creates_topics_unknown refuses_long_records checks_described_topics
 3.3  refuses_unknown_instances moves_partitions_with_records checks_transactions_like_commits
 3.3  leaves_out_cut_batches refuses_empty_conversions lists_aborted_of_unknown
