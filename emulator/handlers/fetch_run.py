@@ -66,7 +66,8 @@ def _partition(cluster: Cluster, version: int, wanted: Wanted, *, leader_only: b
     index = wanted.partition
     if topic is None or not 0 <= index < len(topic.partitions):
         names = leader_only or cluster.release.names_missing_replicas
-        if topic is not None and not names:
+        looks_for_topics = cluster.release.has_members
+        if not names and (topic is not None or not looks_for_topics):
             raise Refused(Error.REPLICA_NOT_AVAILABLE)
         raise Refused(Error.UNKNOWN_TOPIC_OR_PARTITION)
     return topic.partitions[index]

@@ -18,7 +18,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...storage import Log, StoredBytes
 from ...wire import Error, Refused, WireError
-from ...wire.batch import CONTROL, HEADER_SIZE, OVERHEAD, BatchHeader, place, read_header
+from ...wire.batch import (
+    CONTROL,
+    HEADER_SIZE,
+    NO_TIMESTAMP,
+    OVERHEAD,
+    BatchHeader,
+    place,
+    read_header,
+)
 from ...wire.primitives import Buffer
 from ...wire.records import Record, read_records
 from ..base.logger import log
@@ -239,9 +247,10 @@ class Partition:
         from ...wire.legacy.stored_sets import placed
 
         base_offset, first = self.log.log_end_offset, checked[0][1]
+        latest = max(header.max_timestamp for _, header in checked)
         whole = first._replace(
             batch_length=sum(header.size for _, header in checked) - OVERHEAD,
-            max_timestamp=max(header.max_timestamp for _, header in checked),
+            max_timestamp=latest if self.topic.config.magic else NO_TIMESTAMP,
         )
         self.roll_if_due(whole, now)
         for entry, _ in checked:

@@ -75,6 +75,24 @@ def test_messages_are_stored_and_given_as_such(tmp_path: Path, release: str) -> 
         assert read(client, 2 * magic) == whole
 
 
+def test_0_8_knows_no_times() -> None:
+    """Segments are as old as they are, whatever a message of magic 1 says."""
+    with (
+        Emulator(topics={"t": 1}, version="0.8.2") as kafka,
+        Connection(kafka.bootstrap_servers) as client,
+    ):
+        for time in (0, NOW, 0):
+            client.ask(produce_request(build_set([Message(0, time, b"k", b"v")], 1)), 0)
+        assert [each.offset for each in read_messages(read(client, 0))] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("release", "code"), [("0.10.2", 3), ("0.8.2", 9)])
+def test_a_debugger_of_a_topic_that_is_not_there(release: str, code: int) -> None:
+    with Emulator(version=release) as kafka, Connection(kafka.bootstrap_servers) as client:
+        request = fetch_request(asked(), topic="none", replica_id=-2)
+        assert only(client.ask(request, 0)).error_code == code
+
+
 def test_a_segment_is_as_old_as_what_was_produced_first() -> None:
     """All of it: no message of a set rolls it, nor does what comes soon after the newest."""
     with (
