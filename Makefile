@@ -12,6 +12,8 @@ ROOT := fixtures/root
 ROWS ?= 1000000
 # Many images set it: each process of a run, and each worker of pytest, would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Of test and slow: processes, of which half wait for a client, a JVM or a clock.
+WORKERS ?= 4
 # Of weigh: a commit.
 BASE ?= 58a42da
 
@@ -30,12 +32,12 @@ demo: $(READY)  ## A broker, the stock clients and Spark against it, and a table
 # What varies in a hundred ways is tried in parts, another one each day: tests/support/parts.py.
 test: $(READY)  ## Everything: style, types and tests; of what has parts, that of the day
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder --part $$(date +%j) \
+	$(BIN)/python -m tests.whole -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder --part $$(date +%j) \
 		--durations 40 --session-timeout 4500
 
 slow: $(READY)  ## What is too long for `make test`, which tries a sample of it: all parts, and more
 	$(BIN)/python -m tests.prepare
-	$(BIN)/python -m tests.whole -q -n 2 --dist loadfile --no-loadscope-reorder \
+	$(BIN)/python -m tests.whole -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder \
 		$$($(BIN)/python -m tests.support.parts)
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q -o timeout=3600 -m long tests
 	ODRADEK_CHAOS_S=30 $(BIN)/python -m pytest -q tests/clients/test_group_chaos.py tests/cluster_chaos \
