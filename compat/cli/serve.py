@@ -115,7 +115,7 @@ def _add_cluster_options(serve: argparse.ArgumentParser) -> None:
         metavar="VERSION",
         default=KAFKA_4_3.name,
         type=_release,
-        help="the release to emulate: 4.3 to 4.0, or 3.9 or 3.6 for older clients (4.3)",
+        help="the release to emulate: `odradek versions` has them (4.3)",
     )
     serve.add_argument(
         "--feature",

@@ -52,7 +52,9 @@ def check_known(finalized: Mapping[str, int], release: Release) -> None:
         first, last = known.get(name, (0, 0))
         if level and not first <= level <= last:
             what = f"of which Kafka {release.name} knows the levels {first}-{last}"
-            if name not in known:
+            if not release.has_kraft:
+                what = f"and Kafka {release.name}, without KRaft, opens one of up to {last}"
+            elif name not in known:
                 what = f"which Kafka {release.name} does not know"
             raise ConfigError(name, f"the data directory has {name} {level}, {what}")
 

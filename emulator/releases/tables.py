@@ -16,6 +16,7 @@ Left out: how the configs of 3.9 differ from those of 4.3 (config/kafka_3_9.py).
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -152,6 +153,7 @@ def numbers(name: str) -> tuple[int, ...]:
     return tuple(map(int, name.split(".")))
 
 
+_VERSION = re.compile(r"\d{1,3}(\.\d{1,3}){0,3}")
 _OF_0_7 = "odradek.emulator.kafka_0_7.Kafka07"
 
 
@@ -160,17 +162,17 @@ def find(text: str) -> str:
 
     Raises ValueError for others, naming the nearest.
     """
-    for name in NAMES:
+    is_version = _VERSION.fullmatch(text) is not None
+    for name in NAMES if is_version else ():
         is_line = text.startswith("0.") and text.count(".") == 1 and name.startswith(f"{text}.")
         if text == name or text.startswith(f"{name}.") or is_line:
             return name
     if text == "0.7" or text.startswith("0.7."):
         raise ValueError(f"Kafka {text} speaks a protocol of its own: use {_OF_0_7}")
     there = f"there are {', '.join(NAMES)}"
-    try:
-        asked = numbers(text)
-    except ValueError:
-        raise ValueError(f"no release {text!r} of Kafka here; {there}") from None
+    if not is_version:
+        raise ValueError(f"no release {text!r} of Kafka here; {there}")
+    asked = *numbers(text), 0, 0  # "2" is 2.0
     known = NAMES[::-1]
     # The newest that is not newer: what a client of the release asked for can talk to.
     older = [name for name in known if numbers(name) <= asked]

@@ -38,6 +38,8 @@ otherwise is a list of capabilities, below as `yes` and `no`.
 - Where a broker of such a release fails by a defect of its own and never answers, there is an
   answer here: a leader that joins before v5 among static members (2.8 and before), OffsetFetch of
   no group (4.0 and before), AlterConfigs that names a resource twice (3.9 and before).
+- A directory that was opened by a release with KRaft opens again with one before it, as long as
+  `metadata.version` is not raised above 7: a real broker with ZooKeeper would not open it.
 - Groups, transactions and the words of messages for people are those of 4.x in older releases, but
   for what the lists below name.
 

@@ -37,16 +37,20 @@ def test_a_directory_goes_through_every_release(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("newer", "older", "known"),
-    [("4.3", "4.2", "7-29"), ("4.0", "3.9", "1-21"), ("3.6", "3.3", "1-7"), ("3.6", "2.7", "1-7")],
+    ("newer", "older", "what"),
+    [
+        ("4.3", "4.2", "of which Kafka 4.2 knows the levels 7-29"),
+        ("4.0", "3.9", "of which Kafka 3.9 knows the levels 1-21"),
+        ("3.6", "3.3", "of which Kafka 3.3 knows the levels 1-7"),
+        ("3.6", "2.7", "and Kafka 2.7, without KRaft, opens one of up to 7"),
+    ],
 )
 def test_a_downgrade_below_the_levels_is_refused(
-    newer: str, older: str, known: str, tmp_path: Path
+    newer: str, older: str, what: str, tmp_path: Path
 ) -> None:
     with Emulator(version=newer, data_dir=tmp_path) as kafka:
         level = levels(kafka)[LEVEL]
-    said = f"{LEVEL} {level}, of which Kafka {older} knows the levels {known}"
-    with pytest.raises(ConfigError, match=said):
+    with pytest.raises(ConfigError, match=f"{LEVEL} {level}, {what}"):
         Emulator(version=older, data_dir=tmp_path).start()
     with Emulator(version=newer, data_dir=tmp_path) as kafka:
         assert levels(kafka)[LEVEL] == level

@@ -50,6 +50,23 @@ def test_what_changed_between_two() -> None:
     assert same == ["From Kafka 4.3 to 4.3", "", "Nothing that clients can tell."]
 
 
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [("2", "2.0"), ("4", "4.0"), ("1", "0.11.0"), ("3.7", "3.6"), ("9.9", "4.3")],
+)
+def test_one_that_is_not_there_is_refused_with_the_nearest(name: str, nearest: str) -> None:
+    with pytest.raises(ValueError, match=f"no release '{name}' .* the nearest is {nearest};"):
+        release_named(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "2.7 ", "v2.7", "2.7.x", "2.7.-1", "2.7..", "1.1.1rc1", "9" * 99]
+)
+def test_what_is_no_version_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"no release .* of Kafka here; there are 4\.3, 4\.2"):
+        release_named(name)
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["versions", "--from", "4.2"]) == 0
     assert capsys.readouterr().out.startswith("From Kafka 4.2 to 4.3\n\nAPIs\n")
