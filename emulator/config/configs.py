@@ -25,7 +25,7 @@ from .broker_rules import LISTENER_PREFIX, check_change, check_values
 from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
 from .listener_configs import check_listener_name
-from .release_tables import config_tables
+from .release_tables import absence, config_tables
 
 __all__ = ["BrokerConfig", "ConfigError", "TopicConfig"]
 
@@ -195,25 +195,29 @@ class BrokerConfig:
 
     def check_known(self, name: str) -> None:
         """Raises ConfigError for a name that Kafka does not have."""
-        definitions, topics = self.definitions, self.topic_definitions
+        topics = self.topic_definitions
         if self._is_settable(name) or name in NOT_SETTABLE or name == OUR_ID:
             return
         if name.startswith(LISTENER_PREFIX):
-            check_listener_name(name, definitions)
+            check_listener_name(name, self.known)
             return
         if name in topics:
             brokers = ", ".join(n for n, _ in topics[name].brokers)
             hint = f"; a topic has it, the broker's default for it is {brokers}" if brokers else ""
-        else:
-            hint = _likely(name, definitions)
-        raise ConfigError(name, f"{UNKNOWN}: {name}{hint}")
+            raise ConfigError(name, f"{UNKNOWN}: {name}{hint}")
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> ConfigError:
+        """What is said of a name that brokers of the release do not have."""
+        unknown = f"{UNKNOWN}: {name}{_likely(name, self.known)}"
+        return ConfigError(name, absence(name, self.release) or unknown)
 
     def check_broker_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that brokers do not have. Kafka takes any name at run
         time, for what its plugins may know."""
         for name in names:
             if not self._is_settable(name):
-                raise ConfigError(name, f"{UNKNOWN}: {name}{_likely(name, self.definitions)}")
+                raise self._unknown(name)
 
     def check_topic_names(self, names: Iterable[str]) -> None:
         """Raises ConfigError for a config that topics do not have, as Kafka does, and says besides
@@ -223,7 +227,8 @@ class BrokerConfig:
                 hint = _likely(name, self.topic_definitions)
                 if self._is_settable(name):
                     hint = f"; the broker has it: Emulator({{{name!r}: ...}})"
-                raise ConfigError(name, f"Unknown topic config name: {name}{hint}")
+                unknown = f"Unknown topic config name: {name}{hint}"
+                raise ConfigError(name, absence(name, self.release, is_topic=True) or unknown)
 
 
 def _likely(name: str, names: Iterable[str]) -> str:

@@ -50,6 +50,21 @@ def config_tables(release: Release) -> ConfigTables:
     return _made(release.name)
 
 
+def absence(name: str, release: Release, *, is_topic: bool = False) -> str:
+    """The sentence about a config that this release lacks and another has; empty if none has it."""
+    from ..releases.tables import NAMES
+
+    place = NAMES.index(release.name)
+    for others, which in ((NAMES[:place][::-1], "first"), (NAMES[place + 1 :], "last")):
+        for other in others:
+            tables = _made(other)
+            if name in tables.topic if is_topic else tables.is_settable(name):
+                kind = "topic" if is_topic else "broker"
+                has = f"{other} is the {which} release here that has it"
+                return f"Kafka {release.name} has no {kind} config {name}: {has}"
+    return ""
+
+
 @cache
 def _made(name: str) -> ConfigTables:
     own: dict[str, Callable[[], ConfigTables]] = {"4.3": _kafka_4_3, "3.9": _kafka_3_9}

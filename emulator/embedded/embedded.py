@@ -45,6 +45,7 @@ from ..base.words import number_of
 from ..broker_thread import FORKED, NOT_RUNNING, BrokerThread, Serving
 from ..cluster import Adoption, Cluster
 from ..config.configs import BrokerConfig
+from ..config.release_tables import config_tables
 from ..control.disk_rules import DiskRule, DiskRules
 from ..control.rules.rules import Rules
 from ..metadata.features import check_features
@@ -303,7 +304,7 @@ class Embedded:
             from ..security.initial_users import secured, users_given
 
             self._users = self._new_users = users_given(users)
-            texts = secured(texts, security)
+            texts = secured(texts, security, self._release)
         config = BrokerConfig(texts, self._release)
         listeners = listeners_of(config)
         self._is_secured = next(iter(listeners.values())).protocol != PLAINTEXT
@@ -332,10 +333,14 @@ class Embedded:
     def _for_several(self, brokers: int) -> dict[str, str]:
         """Configs that differ where there are several brokers: internal topics are on three of
         them, so that groups and transactions go on when one stops."""
-        topics = ["offsets.topic", "transaction.state.log"]
-        topics += ["share.coordinator.state.topic"] * self._release.has_share_coordinator
-        factor = str(min(brokers, 3))
-        return {f"{each}.replication.factor": factor for each in topics if brokers > 1}
+        if brokers == 1:
+            return {}
+        topics = ("offsets.topic", "transaction.state.log", "share.coordinator.state.topic")
+        names = filter(
+            config_tables(self._release).is_settable,
+            (f"{each}.replication.factor" for each in topics),
+        )
+        return dict.fromkeys(names, str(min(brokers, 3)))
 
     # The thread
 

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from ...wire.stored.cluster import UserScramCredentialRecord
 from ..base.addresses import bracketed
+from ..base.release import Release
 from ..config.broker_rules import LISTENER_PREFIX
 from ..config.configs import BrokerConfig
 from ..config.listener_configs import ListenerConfig
-from .listeners import PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
+from ..config.release_tables import config_tables
+from .listeners import PLAINTEXT, PROTOCOLS, SASL_PLAINTEXT, SASL_SSL, Listener, listeners_of
 from .login.scram import ITERATIONS, NUMBERS, credential_of
 from .mechanisms import (
     PLAIN,
@@ -56,7 +58,7 @@ def users_given(users: Mapping[str, str] | None) -> dict[str, str]:
     return dict(users)
 
 
-def secured(texts: Mapping[str, str], security: str | None) -> dict[str, str]:
+def secured(texts: Mapping[str, str], security: str | None, release: Release) -> dict[str, str]:
     """The configs of a broker with one listener of this protocol. Raises TypeError, ValueError."""
     if security is None:
         return dict(texts)
@@ -69,6 +71,10 @@ def secured(texts: Mapping[str, str], security: str | None) -> dict[str, str]:
         raise ValueError(f"security is one of {known}, not {shortened(security)}{hint}")
     if "listeners" in texts:
         raise ValueError("security and the config listeners both say what listens: give one")
+    if not config_tables(release).is_settable("listeners"):
+        if security == PLAINTEXT:
+            return dict(texts)
+        raise ValueError(f"security: Kafka {release.name} has none, it came with 0.9.0")
     found = {"listeners": f"{security}://:0", **texts}
     if security in (SASL_PLAINTEXT, SASL_SSL):
         found.setdefault("sasl.enabled.mechanisms", ",".join(WITH_PASSWORDS))

@@ -174,8 +174,7 @@ def known_only(settings: Settings, options: argparse.Namespace) -> Settings:
         try:
             config.check_known(name)
         except ConfigError as error:
-            why = str(error).removeprefix(f"{UNKNOWN}: {name}")
-            left[name] = f"Kafka has no such broker config{why}"
+            left[name] = str(error).replace(f"{UNKNOWN}: {name}", "Kafka has no such broker config")
     configs = {name: text for name, text in settings.configs.items() if name not in left}
     left |= _of_no_listener(configs, options.security, release)
     configs = {name: text for name, text in configs.items() if name not in left}
@@ -206,7 +205,7 @@ def _of_no_listener(
 
     others = {name: text for name, text in configs.items() if name not in prefixed}
     try:
-        there = listeners_of(BrokerConfig(secured(others, security), release))
+        there = listeners_of(BrokerConfig(secured(others, security, release), release))
     except ValueError:  # a ConfigError, which is said when it starts
         return {}
     small = {name.lower() for name in there}
