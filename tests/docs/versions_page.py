@@ -40,6 +40,8 @@ otherwise is a list of capabilities, below as `yes` and `no`.
   no group (4.0 and before), AlterConfigs that names a resource twice (3.9 and before).
 - A directory that was opened by a release with KRaft opens again with one before it, as long as
   `metadata.version` is not raised above 7: a real broker with ZooKeeper would not open it.
+- `kafka.topic(...).produce(headers=...)` keeps no headers before 0.11, whose messages have none;
+  and a rule on an API that a release lacks is set, and said at the end to have had no effect.
 - Groups, transactions and the words of messages for people are those of 4.x in older releases, but
   for what the lists below name.
 
