@@ -17,7 +17,7 @@ from itertools import dropwhile
 
 from .broker_table import BROKER_SYNONYMS, OF_THE_AUTHORIZER, UNLISTED
 from .configs import ALL_BROKERS, BrokerConfig, TopicConfig
-from .definition import Definition, Kind, Row, Source, Synonym, show
+from .definition import ConfigError, Definition, Kind, Row, Source, Synonym, show
 from .group import GroupConfig, client_metrics_definitions, group_definitions
 from .listener_configs import config_of
 
@@ -106,12 +106,14 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[R
 
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[Row]:
     rows = []
-    for name, judged in client_metrics_definitions().items():
-        # It was judged when it was set; up to 4.1 lists might have any items.
-        definition = judged._replace(rule="free") if judged.kind is Kind.LIST else judged
+    for name, definition in client_metrics_definitions().items():
         value, found = show(definition.default), []
         if name in overrides:
-            value = show(definition.parse(overrides[name]))
+            try:
+                parsed = definition.parse(overrides[name])
+            except ConfigError:  # up to 4.1 lists might have any items
+                parsed = definition._replace(rule="free").parse(overrides[name])
+            value = show(parsed)
             found = [Synonym(name, value, Source.CLIENT_METRICS)]
         rows.append(_row(definition, value, found))
     return rows

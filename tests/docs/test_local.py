@@ -25,7 +25,7 @@ STEPS = re.findall(
     "".join(re.findall(r"```console\n(.*?)```", TEXT, re.DOTALL)),
     re.MULTILINE,
 )
-CITIES = "".join(re.findall(r"```csv\n(.*?)```", TEXT, re.DOTALL))
+CITIES = "".join(re.findall(r"```text\n(key,.*?)```", TEXT, re.DOTALL))
 WRONG = '[topics.orders]\nconfigs = { "retention.mss" = 1 }\n'
 PROPERTIES = """
 process.roles=broker,controller
