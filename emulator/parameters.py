@@ -350,6 +350,8 @@ class ZooKeeperPlace(NamedTuple):
 
 
 def zookeeper(given: bool | int | str | Path, release: Release) -> ZooKeeperPlace:
+    if isinstance(given, str) and given.isascii() and given.isdecimal():
+        given = int(given)  # a port, as to `odradek serve --zookeeper`
     if isinstance(given, str | os.PathLike):
         place = ZooKeeperPlace(0, Path(given).absolute())
     else:

@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from ..metadata.log import MetadataLog
     from ..security.tls.certificates import Certificates
     from ..snapshots.snapshot import Snapshot
+    from ..zookeeper.data_dir import DataDir
     from ..zookeeper.server import ZooKeeperServer
     from ..zookeeper.tree import Tree
 
@@ -403,15 +404,15 @@ class Embedded:
 
     @asynccontextmanager
     async def _broker(self) -> AsyncIterator[Serving]:
-        with self._home() as home:
+        with self._home() as home, self._zookeeper_home() as kept:
             state = begin_state(self, home)
-            tree = self._stopped_zookeeper()
+            tree = None if kept is None else kept.tree
             cluster = self._new_cluster(home, None, state, adopt=partial(self._adopt, tree))
             server = self._new_server(cluster)
             zookeeper: ZooKeeperServer | None = None
             try:
                 self._listen(cluster, server)
-                zookeeper = self._new_zookeeper(server, tree)
+                zookeeper = self._new_zookeeper(server, kept)
                 yield Serving(server, home if isinstance(home, Path) else None, zookeeper)
             finally:
                 try:
@@ -425,14 +426,19 @@ class Embedded:
     def _new_server(self, cluster: Cluster) -> Server:
         return Server(cluster)
 
-    def _stopped_zookeeper(self) -> Tree | None:
-        """What there is in the dataDir that was given. Raises ValueError, OSError."""
-        directory = self._zookeeper.directory
-        if directory is None or not directory.exists():
-            return None
-        from ..zookeeper.files import load
+    @contextmanager
+    def _zookeeper_home(self) -> Iterator[DataDir | None]:
+        """The dataDir that was given, locked. Raises ValueError, OSError."""
+        if self._zookeeper.directory is None:
+            yield None
+            return
+        from ..zookeeper.data_dir import DataDir
 
-        return load(directory, self._clock.now)
+        found = DataDir(self._zookeeper.directory, self._clock.now)
+        try:
+            yield found
+        finally:
+            found.close()
 
     def _adopt(self, tree: Tree | None, log_dir: LogDirectory, metadata: MetadataLog) -> None:
         """The directory is of a broker with ZooKeeper."""
@@ -442,13 +448,13 @@ class Embedded:
         registries = None if tree is None else StoppedRegistries(tree)
         adopt(log_dir, metadata, self._config, registries)
 
-    def _new_zookeeper(self, server: Server, tree: Tree | None) -> ZooKeeperServer | None:
-        port, directory = self._zookeeper
+    def _new_zookeeper(self, server: Server, kept: DataDir | None) -> ZooKeeperServer | None:
+        port = self._zookeeper.port
         if port is None:
             return None
         from ..zookeeper.server import ZooKeeperServer
 
-        return ZooKeeperServer(server, self._listening.host, port, tree=tree, directory=directory)
+        return ZooKeeperServer(server, self._listening.host, port, data_dir=kept)
 
     def _listen(self, cluster: Cluster, server: Server) -> None:
         """Accept connections, and create the topics."""

@@ -1,8 +1,8 @@
 """A log directory that a broker with ZooKeeper has written: its topics, in the metadata log.
 
 Such a directory has the logs, and ZooKeeper had the rest. Where that is at hand (`Registries`), it
-counts: topics that it does not know go from the metadata log, and their directories are left alone,
-as by a broker. Else this is assumed:
+counts: topics that it does not know go from the metadata log, unless their logs are here, as they
+were created without it. Else this is assumed:
 
 - A topic has as many partitions as the highest number of a directory says, all of them here, led by
   this broker, in the last epoch of the leader epochs that are stored.
@@ -19,7 +19,7 @@ KIP-866.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -98,21 +98,20 @@ def adopt(
 
 
 def topic_changes(
-    image: MetadataImage, topics: Mapping[str, OldTopic], *, is_all: bool = False
+    image: MetadataImage, topics: Mapping[str, OldTopic], gone: Collection[str] = ()
 ) -> list[MetadataRecord]:
-    """The records that enter topics which are not known as they are here. `is_all`: there are no
-    others."""
+    """The records that enter topics which are not known as they are here, and take out others."""
     known = {topic.name: topic for topic in image.topics.values()}
     records: list[MetadataRecord] = []
     for name, topic in known.items():
         new = topics.get(name)
         is_other = new is not None and new.topic_id not in (None, topic.topic_id)
-        if is_other or (is_all and new is None):
+        if is_other or name in gone:
             records.append(RemoveTopicRecord(topic_id=topic.topic_id))
-    gone = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
+    removed = {each.topic_id for each in records if isinstance(each, RemoveTopicRecord)}
     for name, new in sorted(topics.items()):
         there = known.get(name)
-        there = None if there is None or there.topic_id in gone else there
+        there = None if there is None or there.topic_id in removed else there
         topic_id = new.topic_id or random_id() if there is None else there.topic_id
         before = {} if there is None else image.configs_of(TOPIC_RESOURCE, name)
         if there is None:

@@ -9,8 +9,10 @@ A `dataDir` has a folder `version-2`, in it
     log.<first zxid, hex>   "ZKLG", int32 2, int64 0; transactions (int64 Adler-32, buffer, "B")
                             until there are only zeros
 
-The newest snapshot that is whole counts, and the transactions after those it was written at. It may
-have been written while nodes changed: transactions may find done what they do.
+The newest snapshot that is whole, by its checksum, counts, and the transactions after those it was
+written at. It may have been written while nodes changed: transactions may find done what they do.
+An entry at the end of a log that was not written to its end was not answered, and does not count;
+one whose checksum is wrong is damage.
 
 Nodes of sessions are left out when it is read, as no session goes on, and when it is written.
 Left out: `dataLogDir`, in which transactions may lie apart; nodes with a time to live stay for
@@ -22,26 +24,27 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
+from struct import Struct
 from zlib import adler32
 
+from ..base.logger import log
 from . import acl as acls
 from . import jute
+from . import transactions as kinds
 from .acl import OPEN, Acls
 from .errors import Malformed
 from .jute import Reader
-from .tree import CONTAINER_OWNER, Node, Tree, parent_of
+from .tree import CONTAINER_OWNER, Node, Tree
 
-_SNAPSHOT, _LOG = b"ZKSN", b"ZKLG"
+_SNAPSHOT = b"ZKSN"
 _HEADER = 16
 _ALL = -1
 """The number of the rules that let everybody do everything."""
-_CREATE, _DELETE, _SET, _SET_ACL, _MULTI, _CREATE2 = 1, 2, 5, 7, 14, 15
-_CREATE_CONTAINER, _DELETE_CONTAINER, _CREATE_TTL, _CLOSE = 19, 20, 21, -11
-_CREATIONS = (_CREATE, _CREATE2, _CREATE_CONTAINER, _CREATE_TTL)
+_CREATIONS = (kinds.CREATE, kinds.CREATE2, kinds.CREATE_CONTAINER, kinds.CREATE_TTL)
+_PREFIX = Struct(">qi")
+"""Of an entry of a log: its checksum and its length."""
 _NAME = re.compile(r"(snapshot|log)\.([0-9a-f]+)")
 
 
@@ -50,37 +53,49 @@ class DirectoryError(ValueError):
 
 
 def load(directory: Path, now: Callable[[], int]) -> Tree | None:
-    """The nodes of a stopped server; None if the directory is empty. `now` is in ms. Raises
+    """The nodes of a stopped server; None if it has never kept any. `now` is in ms. Raises
     DirectoryError, OSError."""
-    home = _home(directory)
-    if home is None:
-        if any(directory.iterdir()):
-            raise DirectoryError(f"{directory} is no dataDir of a ZooKeeper: it has no version-2")
+    home = home_of(directory)
+    if not home.exists():
         return None
     tree, found = Tree(now), _found(home)
+    if not any(found.values()):
+        return None
     nodes = _newest(home, sorted(found["snapshot"], reverse=True)) or _Nodes(0, dict(tree.nodes))
     logs = sorted(found["log"])
     first = max((zxid for zxid in logs if zxid <= nodes.zxid), default=0)
     for zxid in logs:
         if zxid >= first:
-            nodes.replay((home / f"log.{zxid:x}").read_bytes())
+            path = home / f"log.{zxid:x}"
+            try:
+                nodes.replay(path.read_bytes())
+            except Malformed as error:
+                raise DirectoryError(f"{path} is damaged: {error}") from None
     nodes.end(tree)
     return tree
 
 
 def _newest(home: Path, snapshots: list[int]) -> _Nodes | None:
     """The nodes of the newest snapshot that is whole. Raises DirectoryError if there is none."""
+    reasons = []
     for zxid in snapshots:
-        with suppress(Malformed):
-            return _Nodes(zxid, _snapshot((home / f"snapshot.{zxid:x}").read_bytes()))
-    if snapshots:
-        raise DirectoryError(f"{home}: no snapshot can be read")
+        path = home / f"snapshot.{zxid:x}"
+        try:
+            nodes = _Nodes(zxid, _snapshot(path.read_bytes()))
+        except Malformed as error:
+            reasons.append(f"{path} is damaged: {error}")
+            continue
+        for reason in reasons:
+            log.warning("ZooKeeper: %s; the one before it counts", reason)
+        return nodes
+    if reasons:
+        raise DirectoryError(f"no snapshot can be read: {'; '.join(reasons)}")
     return None
 
 
 def save(tree: Tree, directory: Path) -> None:
     """Write a snapshot of a tree. Raises OSError."""
-    home = (_home(directory) or directory / "version-2").absolute()
+    home = home_of(directory).absolute()
     home.mkdir(parents=True, exist_ok=True)
     target = home / f"snapshot.{tree.zxid:x}"
     new = target.with_suffix(".new")
@@ -88,11 +103,15 @@ def save(tree: Tree, directory: Path) -> None:
     os.replace(new, target)
 
 
-def _home(directory: Path) -> Path | None:
-    for path in (directory / "version-2", directory):
-        if path.is_dir() and path.name == "version-2":
-            return path
-    return None
+def home_of(directory: Path) -> Path:
+    """The folder of the files, which need not be there. Raises DirectoryError if the directory has
+    something else; OSError."""
+    if directory.name == "version-2" and directory.is_dir():
+        return directory
+    home = directory / "version-2"
+    if not home.is_dir() and directory.exists() and any(directory.iterdir()):
+        raise DirectoryError(f"{directory} is no dataDir of a ZooKeeper: it has no version-2")
+    return home
 
 
 def _found(home: Path) -> dict[str, list[int]]:
@@ -118,7 +137,6 @@ def _snapshot(data: bytes) -> dict[str, Node]:
         number = reader.i64()
         rules[number] = tuple(reader.vector(acls.read_acl) or ())
     nodes: dict[str, Node] = {}
-    counts: dict[str, int] = {}
     while (path := reader.text()) != "/":
         content, number = reader.buffer(), reader.i64()
         czxid, mzxid, ctime, mtime = (reader.i64() for _ in range(4))
@@ -127,11 +145,18 @@ def _snapshot(data: bytes) -> dict[str, Node]:
         path = path or "/"
         node = Node(content, rules.get(number, OPEN), czxid, ctime, owner, mzxid, mtime, pzxid)
         node.version, node.aversion = version, aversion
-        nodes[path], counts[path] = node, cversion
+        node.created = cversion
+        nodes[path] = node
+    _check_end(data, reader)
     _connect(nodes)
-    for path, node in nodes.items():
-        node.created = (counts[path] + len(node.children)) // 2
     return nodes
+
+
+def _check_end(data: bytes, reader: Reader) -> None:
+    """The checksum of what was read up to here. Raises Malformed."""
+    end = _HEADER + reader.at
+    if reader.i64() != adler32(data[:end]):
+        raise Malformed("a wrong checksum")
 
 
 def _connect(nodes: dict[str, Node]) -> None:
@@ -154,43 +179,42 @@ class _Nodes:
         self._session = self._time = 0
 
     def replay(self, data: bytes) -> None:
-        """The transactions of a log; what was cut off at its end is none."""
-        with suppress(Malformed):
-            for reader in _transactions(data):
-                self._session, _ = reader.i64(), reader.i32()
-                zxid, self._time, kind = reader.i64(), reader.i64(), reader.i32()
-                if zxid > self.zxid:
-                    self.zxid = zxid
-                    self._do(kind, reader)
+        """The transactions of a log; what was cut off at its end is none. Raises Malformed."""
+        for reader in _transactions(data):
+            self._session, _ = reader.i64(), reader.i32()
+            zxid, self._time, kind = reader.i64(), reader.i64(), reader.i32()
+            if zxid > self.zxid:
+                self.zxid = zxid
+                self._do(kind, reader)
 
     def _do(self, kind: int, reader: Reader) -> None:
-        if kind == _MULTI:
+        if kind == kinds.MULTI:
             parts = reader.vector(lambda each: (each.i32(), each.buffer() or b"")) or []
             if all(part != -1 for part, _ in parts):  # else none was done
                 for part, content in parts:
                     self._do(part, Reader(content))
         elif kind in _CREATIONS:
             self._create(kind, reader)
-        elif kind in (_DELETE, _DELETE_CONTAINER):
+        elif kind in (kinds.DELETE, kinds.DELETE_CONTAINER):
             self._delete(reader.text())
-        elif kind == _SET:
+        elif kind == kinds.SET:
             node = self._nodes.get(reader.text())
             data, version = reader.buffer(), reader.i32()
             if node is not None:
                 node.data, node.version = data, version
                 node.mzxid, node.mtime = self.zxid, self._time
-        elif kind == _SET_ACL:
+        elif kind == kinds.SET_ACL:
             node, rules = self._nodes.get(reader.text()), reader.vector(acls.read_acl)
             if node is not None:
                 node.acl, node.aversion = tuple(rules or ()), reader.i32()
-        elif kind == _CLOSE:
+        elif kind == kinds.CLOSE:
             self._close(self._session)
 
     def _create(self, kind: int, reader: Reader) -> None:
         path, data = reader.text(), reader.buffer()
         rules = tuple(reader.vector(acls.read_acl) or ())
-        owner = CONTAINER_OWNER if kind == _CREATE_CONTAINER else 0
-        if kind in (_CREATE, _CREATE2) and reader.flag():
+        owner = CONTAINER_OWNER if kind == kinds.CREATE_CONTAINER else 0
+        if kind in (kinds.CREATE, kinds.CREATE2) and reader.flag():
             owner = self._session
         cversion = reader.i32()
         above, _, name = path.rpartition("/")
@@ -201,7 +225,7 @@ class _Nodes:
         self._nodes[path] = Node(data, rules, zxid, time, owner, zxid, time, zxid)
         parent.children[name] = None
         # -1 is what servers of before 3.4 wrote.
-        made = (cversion + len(parent.children)) // 2 if cversion >= 0 else parent.created + 1
+        made = cversion if cversion >= 0 else parent.created + 1
         parent.created, parent.pzxid = max(parent.created, made), zxid
 
     def _delete(self, path: str) -> None:
@@ -218,29 +242,34 @@ class _Nodes:
     def end(self, tree: Tree) -> None:
         """Have the nodes in the tree, those of sessions left out."""
         own = dict(tree.nodes)
-        owners = {node.owner for node in self._nodes.values()} - {0, CONTAINER_OWNER}
-        for owner in owners:
-            if owner >> 56 & 0xFF != 0xFF:  # else it has a time to live
-                self._close(owner)
+        tree.lost = [path for path, node in self._nodes.items() if _is_lost(node)]
+        for path in tree.lost:
+            self._delete(path)
         for path in sorted(own.keys() - self._nodes.keys()):
             self._nodes[path] = own[path]  # 3.4 has no /zookeeper/config
         _connect(self._nodes)
         tree.restore(self._nodes, self.zxid)
 
 
+def _is_lost(node: Node) -> bool:
+    """Whether it goes with its session, and has no time to live."""
+    return _is_of_session(node) and node.owner >> 56 & 0xFF != 0xFF
+
+
 def _transactions(data: bytes) -> Iterator[Reader]:
-    """Raises Malformed where the last one was cut off."""
-    if data[:4] != _LOG:
+    """Those that were written to their end. Raises Malformed for damage."""
+    if data[:4] != kinds.MAGIC:
         return
-    reader = Reader(data[_HEADER:])
-    while not reader.is_at_end:
-        checksum, content = reader.i64(), reader.buffer()
-        if not content:
+    at = _HEADER
+    while len(data) - at > _PREFIX.size:
+        checksum, length = _PREFIX.unpack_from(data, at)
+        begin, end = at + _PREFIX.size, at + _PREFIX.size + length
+        if length <= 0 or data[end : end + 1] != kinds.END:
             return
-        if checksum != adler32(content):
-            raise Malformed("a wrong checksum")
-        reader.flag()
-        yield Reader(content)
+        if checksum != adler32(data[begin:end]):
+            raise Malformed(f"a wrong checksum at {at}")
+        yield Reader(data[begin:end])
+        at = end + 1
 
 
 # Writing
@@ -248,7 +277,6 @@ def _transactions(data: bytes) -> Iterator[Reader]:
 
 def _encoded(tree: Tree) -> bytes:
     kept = [(path, node) for path, node in tree.nodes.items() if not _is_of_session(node)]
-    there = Counter(parent_of(path) for path, _ in kept if path != "/")
     numbers: dict[Acls, int] = {OPEN: _ALL}
     for _, node in kept:
         numbers.setdefault(node.acl, len(numbers))
@@ -260,7 +288,7 @@ def _encoded(tree: Tree) -> bytes:
         parts += [
             *(jute.text("" if path == "/" else path), jute.buffer(node.data)),
             jute.i64(numbers[node.acl], stat.czxid, stat.mzxid, stat.ctime, stat.mtime),
-            jute.i32(stat.version, 2 * node.created - there[path], stat.aversion),
+            jute.i32(stat.version, node.created, stat.aversion),
             jute.i64(node.owner, stat.pzxid),
         ]
     parts.append(jute.text("/"))

@@ -27,6 +27,11 @@ class Reader:
     def is_at_end(self) -> bool:
         return self._at >= len(self._data)
 
+    @property
+    def at(self) -> int:
+        """How many bytes were read."""
+        return self._at
+
     def i32(self) -> int:
         return int(_INT.unpack(self._take(4))[0])
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .files import save
 from .keeper import Keeper
 from .listening import KeeperServer
 from .registry import Registry
-from .tree import DEFAULT_LIMITS, Limits, Tree
+from .tree import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
     from ..base.timers import Timer
     from ..cluster import Cluster
     from ..net.server import Server
+    from .data_dir import DataDir
 
 
 class ClusterClock:
@@ -33,8 +32,8 @@ class ClusterClock:
 
 
 class ZooKeeperServer(KeeperServer):
-    """A ZooKeeper beside a broker's server. `tree` has the nodes that it begins with; `directory`
-    is where they are at its end, as a ZooKeeper's own. Raises OSError if it cannot listen."""
+    """A ZooKeeper beside a broker's server; it begins with the nodes of its dataDir, and keeps them
+    there. Raises OSError if it cannot listen."""
 
     def __init__(
         self,
@@ -43,23 +42,24 @@ class ZooKeeperServer(KeeperServer):
         port: int,
         limits: Limits = DEFAULT_LIMITS,
         *,
-        tree: Tree | None = None,
-        directory: Path | None = None,
+        data_dir: DataDir | None = None,
     ) -> None:
-        self._clock, self._directory = ClusterClock(server.cluster), directory
+        self._clock, self._data_dir = ClusterClock(server.cluster), data_dir
         keeper = Keeper(self._clock, server.cluster.random, limits)
+        tree = None if data_dir is None else data_dir.tree
         if tree is not None:
             keeper.tree.restore(tree.nodes, tree.zxid)
         super().__init__(keeper, host, port)
+        if data_dir is not None:
+            data_dir.follow(keeper.tree)
         self._is_gone = False
         self.registry = Registry(self.keeper, server.cluster)
         server.beside.append(self)
 
     async def close(self) -> None:
-        """Raises OSError where the directory cannot be written."""
         await super().close()
-        if self._directory is not None:
-            save(self.keeper.tree, self._directory)
+        if self._data_dir is not None:
+            self._data_dir.close()
 
     def settle(self) -> None:
         if not self._is_gone:

@@ -1,8 +1,10 @@
 """The metadata of a cluster by Kafka's nodes: what a ZooKeeper kept when its brokers ended.
 
 Topics, with the state of each partition, and configs, quotas and credentials are those of the
-nodes; what the metadata log has besides goes. Access rules (`/kafka-acl`, and by prefix
-`/kafka-acl-extended`) are added to those there. What cannot be read is logged, and left out.
+nodes; what the metadata log has besides goes, but for topics whose logs are there: they were
+created while the ZooKeeper was not beside the broker, and are kept. Access rules (`/kafka-acl`, and
+by prefix `/kafka-acl-extended`) are added to those there. What cannot be read is logged, and left
+out.
 
 A partition's leader epoch is not below one in which it was written here. A topic whose deletion had
 begun is deleted. Left out: delegation tokens; passwords among configs, which are encrypted.
@@ -20,7 +22,7 @@ from ...wire import Refused, parse_id, random_id
 from ...wire.stored.cluster import MetadataRecord, RemoveUserScramCredentialRecord
 from ..base.logger import log
 from ..metadata.adoption import OldTopic, stored_epoch, topic_changes
-from ..metadata.image import BROKER_RESOURCE, MetadataImage, PartitionImage
+from ..metadata.image import BROKER_RESOURCE, TOPIC_RESOURCE, MetadataImage, PartitionImage
 from ..metadata.topics import config_records
 from ..partitions.partition import NO_LEADER
 from ..security.authorizer.acl import Acl, Kind, Operation, Pattern, Permission
@@ -30,6 +32,9 @@ from .contents import Unreadable
 from .tree import Tree
 
 _ACLS = {"/kafka-acl": Pattern.LITERAL, "/kafka-acl-extended/prefixed": Pattern.PREFIXED}
+
+
+_OTHER_CONFIGS = "ZooKeeper: topic %s has the configs that its node has, %s, in place of %s"
 
 
 class StoppedRegistries:
@@ -60,13 +65,30 @@ class StoppedRegistries:
                     topics[name] = self._topic(name, log_dir)
             except Unreadable as error:
                 log.warning("ZooKeeper: %s/%s is left out: %s", at.TOPICS, name, error)
-        records = topic_changes(image, topics, is_all=True)
+        records = topic_changes(image, topics, self._gone(image, topics, log_dir))
         for path in self._entities():
             try:
                 records += self._entity(path, image)
             except (Refused, Unreadable) as error:
                 log.warning("ZooKeeper: %s/%s is left out: %s", at.CONFIG, path, error)
         return [*records, *self._acls(image)]
+
+    def _gone(
+        self, image: MetadataImage, topics: Mapping[str, OldTopic], log_dir: LogDirectory
+    ) -> set[str]:
+        """The topics of the image that are deleted. What the nodes do to the others is logged."""
+        gone: set[str] = set()
+        there = {name for name, _ in log_dir.partitions}
+        going = set(self._tree.children(at.DELETIONS))
+        for name in sorted(topic.name for topic in image.topics.values()):
+            before = image.configs_of(TOPIC_RESOURCE, name)
+            if name not in topics and (name in going or name not in there):
+                gone.add(name)
+            elif name not in topics:
+                log.warning("ZooKeeper: it does not know topic %s, whose log is here: kept", name)
+            elif (now := topics[name].configs) != before:
+                log.warning(_OTHER_CONFIGS, name, dict(now), dict(before))
+        return gone
 
     def _value(self, path: str) -> Mapping[str, Any]:
         """What a node says; nothing where it is not there, or no JSON."""

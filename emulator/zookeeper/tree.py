@@ -155,6 +155,25 @@ class Who(NamedTuple):
     ids: Collection[Id] | None = None
 
 
+class Step(NamedTuple):
+    """What an operation of a transaction has done, for a log: with the whole path, and the version
+    that the node has then."""
+
+    operation: Create | Delete | SetData | SetAcl
+    created: int = 0
+    """Of a creation: how many children its parent has ever had, this one included."""
+    is_ephemeral: bool = False
+
+
+class Transaction(NamedTuple):
+    zxid: int
+    session: int
+    """Who did it; 0 for the broker itself."""
+    time_ms: int
+    steps: Sequence[Step]
+    """None if it was refused, or changes no node."""
+
+
 class Done(NamedTuple):
     """The result of an operation: the path that was created, and the node's stat."""
 
@@ -176,11 +195,15 @@ _Undo: TypeAlias = Callable[[], None]
 
 
 class Tree:
-    """All nodes. `changed` is called with what a transaction has done, after it."""
+    """All nodes. `changed` is called with what a transaction has done, after it, and before that
+    `logged`, where there is one, with all of it, also if that is nothing: it raises nothing."""
 
     def __init__(self, now: Callable[[], int], limits: Limits = DEFAULT_LIMITS) -> None:
         self.zxid = 0
         self.changed: list[Callable[[list[Change]], None]] = []
+        self.logged: Callable[[Transaction], None] | None = None
+        self.lost: list[str] = []
+        """The nodes of sessions that were left out when files were read."""
         self.size = 0
         self._now, self._limits = now, limits
         self.nodes = {
@@ -194,6 +217,7 @@ class Tree:
         self.containers: dict[str, None] = {}
         self._undo: list[_Undo] = []
         self._changes: list[Change] = []
+        self._steps: list[Step] = []
 
     def restore(self, nodes: dict[str, Node], zxid: int) -> None:
         """Have these nodes, which nobody watches yet."""
@@ -230,8 +254,7 @@ class Tree:
 
     def transact(self, operations: Sequence[Operation], who: Who = NOBODY) -> list[Done | Code]:
         """Do all of these, or none of them: what each has done, or the code of each."""
-        self.take_zxid()
-        self._undo, self._changes = [], []
+        self._begin()
         results: list[Done | Code] = []
         for place, operation in enumerate(operations):
             try:
@@ -241,21 +264,23 @@ class Tree:
                     undo()
                 after = len(operations) - place - 1
                 rest = [Code.RUNTIME_INCONSISTENCY] * after
+                self._steps = []
+                self._log(who.session)
                 return [*[Code.OK] * place, error.code, *rest]
-        self._tell()
+        self._tell(who.session)
         return results
 
     def end_session(self, session: int) -> None:
         """Its ephemeral nodes go."""
-        self.take_zxid()
-        self._undo, self._changes = [], []
+        self._begin()
         for path in self.owned.pop(session, {}):
             self._remove(path)
-        self._tell()
+        self._tell(session)
 
-    def take_zxid(self) -> int:
-        self.zxid += 1
-        return self.zxid
+    def take_zxid(self) -> None:
+        """A transaction that changes no node."""
+        self._begin()
+        self._log(0)
 
     def sweep_containers(self) -> None:
         """Containers whose last child has gone go."""
@@ -264,7 +289,16 @@ class Tree:
             if node.created and not node.children:
                 self.transact([Delete(path)])
 
-    def _tell(self) -> None:
+    def _begin(self) -> None:
+        self.zxid += 1
+        self._undo, self._changes, self._steps = [], [], []
+
+    def _log(self, session: int) -> None:
+        if self.logged is not None:
+            self.logged(Transaction(self.zxid, session, self._now(), self._steps))
+
+    def _tell(self, session: int) -> None:
+        self._log(session)
         changes = self._changes
         for tell in self.changed if changes else ():
             tell(changes)
@@ -291,6 +325,7 @@ class Tree:
                 _allow(node, acls.ADMIN, who)
                 version = _next_version(node.aversion, operation.version)
                 self._set(node, acl=rules, aversion=version)
+                self._steps.append(Step(SetAcl(operation.path, rules, version)))
             case Check():
                 _allow(node, acls.READ, who)
                 _next_version(node.version, operation.version)
@@ -329,6 +364,8 @@ class Tree:
 
         self._undo.append(undo)
         self._changes.append((Event.CREATED, path))
+        made = Create(path, create.data, mode, rules, is_container=create.is_container)
+        self._steps.append(Step(made, parent.created, mode.is_ephemeral))
         return Done(path, node.stat)
 
     def _delete(self, delete: Delete, who: Who) -> Done:
@@ -359,6 +396,7 @@ class Tree:
 
         self._undo.append(undo)
         self._changes.append((Event.DELETED, path))
+        self._steps.append(Step(Delete(path)))
 
     def _set_data(self, path: str, node: Node, data: bytes | None, version: int) -> None:
         more = len(data or b"") - len(node.data or b"")
@@ -366,6 +404,7 @@ class Tree:
         self._undo.append(lambda: self._grow(-more))
         self._set(node, data=data, version=version, mzxid=self.zxid, mtime=self._now())
         self._changes.append((Event.DATA_CHANGED, path))
+        self._steps.append(Step(SetData(path, data, version)))
 
     def _set(self, node: Node, **values: object) -> None:
         before = {name: getattr(node, name) for name in values}

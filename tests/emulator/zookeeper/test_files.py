@@ -1,8 +1,10 @@
-"""A ZooKeeper's own files: a tree written and read, transactions after a snapshot, and damage."""
+"""A ZooKeeper's own files: a tree written and read, transactions after a snapshot, damage; and a
+directory in use, which has what was answered whatever happens to the process."""
 
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,11 +13,14 @@ from zlib import adler32
 import pytest
 from kazoo.client import KazooClient
 from odradek import Emulator
+from odradek.emulator import parameters
 from odradek.emulator.cluster import Cluster
 from odradek.emulator.security.authorizer.acl import Acl as Rule
 from odradek.emulator.zookeeper import jute
 from odradek.emulator.zookeeper.acl import ALL, OPEN, Acl, Id, encoded
+from odradek.emulator.zookeeper.data_dir import DataDir
 from odradek.emulator.zookeeper.files import DirectoryError, load, save
+from odradek.emulator.zookeeper.transactions import TransactionLog
 from odradek.emulator.zookeeper.tree import (
     Create,
     Delete,
@@ -39,7 +44,13 @@ TIME = 5
 
 def drawn(seed: int) -> Tree:
     """A tree after some operations."""
-    random, tree = Random(seed), Tree(lambda: TIME)
+    tree = Tree(lambda: TIME)
+    change(tree, seed)
+    return tree
+
+
+def change(tree: Tree, seed: int) -> None:
+    random = Random(seed)
     for _ in range(60):
         above = random.choice([path for path, node in tree.nodes.items() if not node.owner])
         path = f"{above.rstrip('/')}/{random.randrange(4)}"
@@ -52,8 +63,7 @@ def drawn(seed: int) -> Tree:
             SetAcl(path, OWN),
             Delete(path),
         ]
-        tree.transact([random.choice(operations)], Who(SESSION))
-    return tree
+        tree.transact(random.choices(operations, k=random.choice([1, 1, 3])), Who(SESSION))
 
 
 def kept(tree: Tree) -> dict[str, Node]:
@@ -74,6 +84,77 @@ def test_a_tree_is_read_as_it_was_written(seed: int, tmp_path: Path) -> None:
         node.pzxid = found.nodes[path].pzxid  # the end of the session is a transaction more
     assert found.nodes == nodes
     assert (found.size, found.containers.keys()) == (tree.size, tree.containers.keys())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_what_was_answered_is_there_when_the_process_is_killed(seed: int, tmp_path: Path) -> None:
+    """Without a stop, and with one: each copy is of a process that is killed at that moment."""
+    directory = tmp_path / "0"
+    for run in range(4):
+        kept_here = DataDir(directory, lambda: TIME)
+        tree = Tree(lambda: TIME)
+        if kept_here.tree is not None:
+            tree.restore(kept_here.tree.nodes, kept_here.tree.zxid)
+        kept_here.follow(tree)
+        change(tree, seed * 10 + run)
+        if run % 2:
+            kept_here.close()
+        directory = Path(shutil.copytree(directory, tmp_path / str(run + 1)))
+        found = load(directory, lambda: TIME)
+        assert found is not None
+        assert found.zxid == tree.zxid
+        nodes = kept(tree)
+        for path, node in nodes.items():
+            node.pzxid = found.nodes[path].pzxid
+        assert found.nodes == nodes
+        kept_here.close()
+    for path in (directory / "version-2").glob("snapshot.*"):
+        path.unlink()  # all of it is in the logs, too
+    from_logs = load(directory, lambda: TIME)
+    assert from_logs is not None
+    for path, node in nodes.items():
+        node.pzxid = from_logs.nodes[path].pzxid
+    assert (from_logs.nodes, from_logs.zxid) == (nodes, found.zxid)
+
+
+def test_a_sequence_goes_on_where_children_were_deleted(tmp_path: Path) -> None:
+    """The files have how many children there ever were: a real ZooKeeper's, and ours."""
+    tree = Tree(lambda: TIME)
+    tree.apply(Create("/p"))
+    for number in range(5):
+        tree.apply(Create("/p/s-", mode=Mode.PERSISTENT_SEQUENTIAL))
+        tree.apply(Delete(f"/p/s-{number:010d}"))
+    save(tree, tmp_path)
+    body = created("/p/s-0000000005", cversion=6)
+    (tmp_path / "version-2" / f"log.{tree.zxid + 1:x}").write_bytes(
+        log_of(transaction(tree.zxid + 1, 1, body))
+    )
+    found = load(tmp_path, lambda: TIME)
+    assert found is not None
+    made = found.apply(Create("/p/s-", mode=Mode.PERSISTENT_SEQUENTIAL))
+    assert made.path == "/p/s-0000000006"
+
+
+def test_a_full_disk_is_caught_up_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept_here, tree = DataDir(tmp_path, lambda: TIME), Tree(lambda: TIME)
+    kept_here.follow(tree)
+    tree.apply(Create("/one"))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TransactionLog, "append", full)
+        tree.apply(Create("/two"))
+    assert "a transaction is not kept" in caplog.text
+    for path in ("/three", "/four"):
+        tree.apply(Create(path))
+        found = load(tmp_path, lambda: TIME)
+        assert found is not None
+        assert found.nodes.keys() == tree.nodes.keys()
+    kept_here.close()
 
 
 def transaction(zxid: int, kind: int, body: bytes, session: int = 1) -> bytes:
@@ -126,19 +207,38 @@ def test_transactions_after_the_snapshot_are_done_once_more(tmp_path: Path) -> N
     assert (there.data, there.version, there.acl) == (b"new", 3, OWN)
 
 
-def test_a_snapshot_that_is_cut_off_is_passed_over(tmp_path: Path) -> None:
+def cut(data: bytes) -> bytes:
+    return data[:-20]
+
+
+def flipped(data: bytes) -> bytes:
+    return data.replace(b"text", b"tExt")
+
+
+@pytest.mark.parametrize("damage", [cut, flipped])
+def test_damage_is_never_read(
+    damage: Callable[[bytes], bytes], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An older snapshot is taken in place of a damaged one, and damage in a log is refused."""
     tree = Tree(lambda: TIME)
-    tree.apply(Create("/one"))
+    tree.apply(Create("/one", b"text"))
     save(tree, tmp_path)
-    tree.apply(Create("/two"))
+    tree.apply(Create("/two", b"text"))
     save(tree, tmp_path)
-    newest = tmp_path / "version-2" / "snapshot.2"
-    newest.write_bytes(newest.read_bytes()[:-20])
+    home = tmp_path / "version-2"
+    newest, older = home / "snapshot.2", home / "snapshot.1"
+    newest.write_bytes(damage(newest.read_bytes()))
     found = load(tmp_path, lambda: TIME)
     assert found is not None
     assert sorted(found.children("/")) == ["one", "zookeeper"]
-    (tmp_path / "version-2" / "snapshot.1").write_bytes(b"ZKSN")
-    with pytest.raises(DirectoryError, match="no snapshot can be read"):
+    assert f"{newest} is damaged" in caplog.text
+    older.write_bytes(damage(older.read_bytes()))
+    with pytest.raises(DirectoryError, match=r"no snapshot can be read: .*snapshot.2 is damaged"):
+        load(tmp_path, lambda: TIME)
+    newest.unlink(), older.unlink()
+    entries = log_of(transaction(1, 1, created("/one")), transaction(2, 1, created("/two")))
+    (home / "log.1").write_bytes(entries.replace(b"/one", b"/oNe"))
+    with pytest.raises(DirectoryError, match=r"log.1 is damaged: a wrong checksum at 16"):
         load(tmp_path, lambda: TIME)
 
 
@@ -147,6 +247,73 @@ def test_another_directory_is_refused(tmp_path: Path) -> None:
     (tmp_path / "myid").write_text("1")
     with pytest.raises(DirectoryError, match="no dataDir of a ZooKeeper"):
         Emulator(version="2.7", zookeeper=tmp_path).start()
+    with pytest.raises(DirectoryError, match=r"cannot be used: .*Not a directory"):
+        Emulator(version="2.7", zookeeper=tmp_path / "myid" / "zookeeper").start()
+
+
+def test_a_directory_has_one_user(tmp_path: Path) -> None:
+    """Also after a start that failed: a kill and a start that fails leave it free."""
+    given: dict[str, Any] = {"version": "2.7", "zookeeper": tmp_path / "zookeeper"}
+    with Emulator(**given), pytest.raises(DirectoryError, match="in use by another ZooKeeper"):
+        Emulator(**given).start()
+    (tmp_path / "meta.properties").write_text("nonsense")
+    with pytest.raises(LogDirectoryError):
+        Emulator(data_dir=tmp_path, **given).start()
+    with Emulator(**given):
+        pass
+
+
+def test_digits_are_a_port() -> None:
+    """As to `odradek serve --zookeeper`; a Path is none."""
+    release = parameters.release("2.7")
+    assert parameters.zookeeper("2181", release) == (2181, None)
+    assert parameters.zookeeper(Path("2181"), release) == (0, Path("2181").absolute())
+
+
+def copied(start: Path, end: Path) -> dict[str, Any]:
+    """What a process that is killed now leaves."""
+    for name in ("logs", "zookeeper"):
+        shutil.copytree(start / name, end / name)
+    return of(end)
+
+
+def of(home: Path) -> dict[str, Any]:
+    return {"version": "2.7", "data_dir": home / "logs", "zookeeper": home / "zookeeper"}
+
+
+def test_nothing_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+    with Emulator(**of(tmp_path / "a")) as kafka:
+        kafka.topics.create("a", 1)
+        kafka.topics.create("gone", 1)
+    with Emulator(**of(tmp_path / "a")) as kafka:
+        kafka.topics.create("b", 2, config={"retention.ms": "7"}).produce("x")
+        kafka.topic("a").set_config({"retention.ms": "8"})
+        kafka.topic("a").add_partitions(2)
+        kafka.delete_topic("gone")
+        before, left = kafka.run(known), copied(tmp_path / "a", tmp_path / "b")
+    for _ in range(2):
+        with Emulator(**left) as kafka:
+            assert kafka.run(known) == before
+            assert kafka.topic("b").values() == [b"x"]
+            assert not [each for each in kafka.notices if "does not know" in each]
+
+
+def test_a_topic_of_a_run_without_the_zookeeper_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = of(tmp_path)
+    with Emulator(**given) as kafka:
+        kafka.topics.create("a", 1, config={"retention.ms": "7"})
+    with Emulator(version="2.7", data_dir=given["data_dir"]) as kafka:
+        kafka.topics.create("b", 1, config={"retention.ms": "8"}).produce("x")
+        kafka.topic("a").set_config({"retention.ms": "9"})
+    for _ in range(2):
+        with Emulator(**given) as kafka:
+            assert kafka.topic("b").values() == [b"x"]
+            assert kafka.run(known)["configs"][2, "b"] == {"retention.ms": "8"}
+            assert kafka.run(known)["configs"][2, "a"] == {"retention.ms": "7"}
+    assert caplog.text.count("does not know topic b") == 1
+    assert caplog.text.count("topic a has the configs that its node has") == 1
 
 
 def known(cluster: Cluster) -> dict[str, Any]:
