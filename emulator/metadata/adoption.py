@@ -1,8 +1,8 @@
 """A log directory that a broker with ZooKeeper has written: its topics, in the metadata log.
 
 Such a directory has the logs, and ZooKeeper had the rest. Where that is at hand (`Registries`), it
-counts: topics that it does not know go from the metadata log, unless their logs are here, as they
-were created without it. Else this is assumed:
+counts: topics that it does not know go from the metadata log, unless they were created without it.
+Else this is assumed:
 
 - A topic has as many partitions as the highest number of a directory says, all of them here, led by
   this broker, in the last epoch of the leader epochs that are stored.

@@ -1,6 +1,7 @@
 """A ZooKeeper's dataDir in use: nobody else's meanwhile, and it has at any time what was answered.
 
-Each transaction is in the log before it is answered; at the stop there is a snapshot. Where the log
+Each transaction is in the log before it is answered; at the first start and at each stop there is a
+snapshot. Where the log
 cannot be written (a full disk, say), that is logged, and the next transaction begins with a
 snapshot of everything. Old snapshots and logs stay, as in a ZooKeeper without `autopurge`.
 """
@@ -46,7 +47,10 @@ class DataDir:
         self._is_behind = self._is_closed = False
 
     def follow(self, tree: Tree) -> None:
-        """Keep what this tree, which began with the nodes that there were, does from now on."""
+        """Keep what this tree, which began with the nodes that there were, does from now on. Raises
+        OSError."""
+        if self.tree is None:
+            save(tree, self._directory)  # ZooKeeper refuses logs without one
         self._followed = tree
         lost = [] if self.tree is None else self.tree.lost
         if lost:  # which the logs still have

@@ -67,8 +67,10 @@ def load(directory: Path, now: Callable[[], int]) -> Tree | None:
     for zxid in logs:
         if zxid >= first:
             path = home / f"log.{zxid:x}"
+            data = path.read_bytes()
+            tree.is_own = data.startswith(kinds.OWN_HEADER)
             try:
-                nodes.replay(path.read_bytes())
+                nodes.replay(data)
             except Malformed as error:
                 raise DirectoryError(f"{path} is damaged: {error}") from None
     nodes.end(tree)

@@ -1,10 +1,11 @@
 """The metadata of a cluster by Kafka's nodes: what a ZooKeeper kept when its brokers ended.
 
 Topics, with the state of each partition, and configs, quotas and credentials are those of the
-nodes; what the metadata log has besides goes, but for topics whose logs are there: they were
-created while the ZooKeeper was not beside the broker, and are kept. Access rules (`/kafka-acl`, and
-by prefix `/kafka-acl-extended`) are added to those there. What cannot be read is logged, and left
-out.
+nodes; what the metadata log has besides goes, but for topics that were created while the ZooKeeper
+was not beside the broker: those whose logs are here, and, unless another server has written to the
+ZooKeeper's files, which might have deleted them, those without records. Access rules (`/kafka-acl`,
+and by prefix `/kafka-acl-extended`) are added to those there. What cannot be read is logged, and
+left out.
 
 A partition's leader epoch is not below one in which it was written here. A topic whose deletion had
 begun is deleted. Left out: delegation tokens; passwords among configs, which are encrypted.
@@ -82,10 +83,11 @@ class StoppedRegistries:
         going = set(self._tree.children(at.DELETIONS))
         for name in sorted(topic.name for topic in image.topics.values()):
             before = image.configs_of(TOPIC_RESOURCE, name)
-            if name not in topics and (name in going or name not in there):
-                gone.add(name)
-            elif name not in topics:
-                log.warning("ZooKeeper: it does not know topic %s, whose log is here: kept", name)
+            if name not in topics:
+                if name in going or not (self._tree.is_own or name in there):
+                    gone.add(name)
+                else:
+                    log.warning("ZooKeeper: it does not know topic %s, which is kept", name)
             elif (now := topics[name].configs) != before:
                 log.warning(_OTHER_CONFIGS, name, dict(now), dict(before))
         return gone

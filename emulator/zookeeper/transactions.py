@@ -20,6 +20,8 @@ from . import jute
 from .tree import Create, Delete, SetAcl, SetData, Step, Transaction
 
 MAGIC = b"ZKLG"
+OWN_HEADER = MAGIC + jute.i32(2) + b"Odradek\0"
+"""Where a ZooKeeper has an id of its database, which is 0 and which nobody reads."""
 END = b"B"
 CREATE, DELETE, SET, SET_ACL, MULTI, CREATE2 = 1, 2, 5, 7, 14, 15
 CREATE_CONTAINER, DELETE_CONTAINER, CREATE_TTL, CLOSE, ERROR = 19, 20, 21, -11, -1
@@ -36,7 +38,7 @@ class TransactionLog:
     def append(self, transaction: Transaction) -> None:
         if self._file is None:
             self._file = (self._home / f"log.{transaction.zxid:x}").open("wb")
-            self._file.write(MAGIC + jute.i32(2) + jute.i64(0))
+            self._file.write(OWN_HEADER)
         self._file.write(encoded(transaction))
         self._file.flush()
 

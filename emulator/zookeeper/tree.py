@@ -204,6 +204,8 @@ class Tree:
         self.logged: Callable[[Transaction], None] | None = None
         self.lost: list[str] = []
         """The nodes of sessions that were left out when files were read."""
+        self.is_own = False
+        """Whether no other server has written these files since this one has."""
         self.size = 0
         self._now, self._limits = now, limits
         self.nodes = {

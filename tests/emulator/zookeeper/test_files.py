@@ -141,6 +141,8 @@ def test_a_full_disk_is_caught_up_with(
     kept_here, tree = DataDir(tmp_path, lambda: TIME), Tree(lambda: TIME)
     kept_here.follow(tree)
     tree.apply(Create("/one"))
+    there = {path.name for path in (tmp_path / "version-2").iterdir()}
+    assert there == {".lock", "log.1", "snapshot.0"}  # a real one refuses a log without a snapshot
 
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -298,20 +300,30 @@ def test_nothing_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
             assert not [each for each in kafka.notices if "does not know" in each]
 
 
+@pytest.mark.parametrize("has_other", [False, True])
 def test_a_topic_of_a_run_without_the_zookeeper_is_kept(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    has_other: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """One without a record might have been deleted by another server that had the files since."""
     given = of(tmp_path)
     with Emulator(**given) as kafka:
         kafka.topics.create("a", 1, config={"retention.ms": "7"})
+        kafka.topics.create("deleted", 1).produce("x")
     with Emulator(version="2.7", data_dir=given["data_dir"]) as kafka:
         kafka.topics.create("b", 1, config={"retention.ms": "8"}).produce("x")
+        kafka.topics.create("empty", 1)
         kafka.topic("a").set_config({"retention.ms": "9"})
+        kafka.delete_topic("deleted")
+    if has_other:
+        session = transaction(1000, -10, jute.i32(6000))
+        (given["zookeeper"] / "version-2" / "log.3e8").write_bytes(log_of(session))
     for _ in range(2):
         with Emulator(**given) as kafka:
             assert kafka.topic("b").values() == [b"x"]
             assert kafka.run(known)["configs"][2, "b"] == {"retention.ms": "8"}
             assert kafka.run(known)["configs"][2, "a"] == {"retention.ms": "7"}
+            assert kafka.topic("deleted").values() == []
+            assert ("empty" in kafka) is not has_other
     assert caplog.text.count("does not know topic b") == 1
     assert caplog.text.count("topic a has the configs that its node has") == 1
 
