@@ -386,6 +386,9 @@ class Release:
     stores_batches: bool = True
     """Messages are stored as batches of magic 2; else by themselves, in the newest format that the
     release has, and one without a time is as one of the time -1."""
+    takes_formats_of_one_magic: bool = True
+    """A broker with ZooKeeper starts if inter.broker.protocol.version has the format of messages of
+    log.message.format.version; else only where it is not the older one of the two."""
     takes_null_configs: bool = True
     """CreateTopics with a config without a value is answered; else the connection is closed."""
     names_null_configs: bool = True

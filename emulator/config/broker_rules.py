@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
+from .api_versions import FORMATS, magic_of, place_of
 from .broker_table import OF_THE_AUTHORIZER, broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
 from .topic_table import topic_definitions
@@ -138,6 +139,20 @@ def _check_addresses(text: str) -> None:
             int(number)
         except ValueError:
             raise ConfigError(name, f'For input string: "{number.strip()}"') from None
+
+
+def check_format(values: Values, *, by_magic: bool) -> None:
+    """Before 3.0: raises ConfigError if brokers that speak the protocol's version cannot read the
+    messages. `by_magic`: their format counts, and not which version names it."""
+    name, other = "log.message.format.version", "inter.broker.protocol.version"
+    given, protocol = values[name], values[other]
+    magic, known = magic_of(given) or 0, magic_of(protocol) or 0
+    if by_magic and magic > known:
+        least = f"can only be used when {other} is set to version {FORMATS[magic]} or higher"
+        raise _required(name, f"{name} {given} {least}")
+    if not by_magic and (place_of(given) or 0) > (place_of(protocol) or 0):
+        cannot = f"cannot be used when {other} is set to {protocol}"
+        raise _required(name, f"{name} {given} {cannot}")
 
 
 def check_change(

@@ -21,7 +21,8 @@ from typing import Any
 from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
-from .broker_rules import LISTENER_PREFIX, check_change, check_values
+from .api_versions import magic_of
+from .broker_rules import LISTENER_PREFIX, check_change, check_format, check_values
 from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
 from .listener_configs import check_listener_name
@@ -186,6 +187,8 @@ class BrokerConfig:
             for name, definition in self.definitions.items()
         }
         check_values(values)
+        if not self.release.has_kraft:
+            check_format(values, by_magic=self.release.takes_formats_of_one_magic)
         return values
 
     def _check_settable(self, name: str) -> None:
@@ -268,7 +271,7 @@ class TopicConfig:
         self._log_config: LogConfig | None = None
         self.cleanup_policy: frozenset[str] = frozenset(values["cleanup.policy"])
         self.is_compacted: bool = "compact" in self.cleanup_policy
-        self.compression_type: str = values["compression.type"]
+        self.compression_type: str = values["compression.type"].lower()
         self.log_append_time: bool = values["message.timestamp.type"] == "LogAppendTime"
         self.max_message_bytes: int = values["max.message.bytes"]
         self.min_insync_replicas: int = values["min.insync.replicas"]
@@ -326,7 +329,6 @@ class TopicConfig:
         return self._log_config
 
 
-_MAGIC_SINCE = {(0, 10): 1, (0, 11): 2}
 _PRODUCE = 0
 """The API whose second version brought times, and whose third batches."""
 
@@ -337,10 +339,9 @@ def _magic(release: Release, values: Mapping[str, Any]) -> int:
     if release.has_kraft:
         return 2
     newest = max(0, release.advertised[_PRODUCE][1] - 1)
-    name: str = values.get("message.format.version", "0.8")
-    first, second = name.partition("-")[0].split(".")[:2]
-    known = [magic for since, magic in _MAGIC_SINCE.items() if since <= (int(first), int(second))]
-    return min(newest, max(known, default=0))
+    name: str = values.get("message.format.version", "0.8.0")
+    magic = magic_of(name)
+    return newest if magic is None else min(newest, magic)
 
 
 _LEVELS = {1: "compression.gzip.level", 3: "compression.lz4.level", 4: "compression.zstd.level"}

@@ -10,7 +10,9 @@ A table of configs is text, one row for each:
 - rule: `1..` at least 1, `0..9` a range, `-1,1..9` a range or that one value, `a|b` one of these
   (for a LIST: each item), `~a|b` whatever the case, `!` not empty (`!a|b` both), `unique` and
   `unique:a|b` for a LIST whose repeated items are dropped instead of refused, `repeated:a|b` for
-  one that may be empty and whose items may come again, `version:` and a pattern, `free` for a LIST
+  one that may be empty and whose items may come again, `version:` and a pattern, `api:` and the
+  newest version that api_versions.py may name, `codec:a|b` one of these whatever the case, in the
+  words of releases before 3.0, `free` for a LIST
   of whatever, `replicas` for throttled replicas, `offsets` for where a share group begins, `*` or
   nothing anything.
 - mode: for whom it may be changed while a broker runs: `cluster` (all brokers at once, or one),
@@ -33,6 +35,8 @@ from decimal import Decimal
 from enum import IntEnum
 from operator import mul
 from typing import Any, NamedTuple, TypeAlias
+
+from .api_versions import is_known
 
 Value: TypeAlias = Any
 """A bool, int, float, str, list of str, or None: which one, its Kind says."""
@@ -223,6 +227,11 @@ def _check(definition: Definition, value: Any) -> None:
     if rule.startswith("version:"):
         if not re.fullmatch(rule.removeprefix("version:"), value.strip()):
             raise invalid(definition, value, f"Version {value} is not a valid version")
+    elif rule.startswith("api:"):
+        if not is_known(value, rule.removeprefix("api:")):
+            raise invalid(definition, value, f"Version `{value}` is not a valid version")
+    elif rule.startswith("codec:"):
+        _check_codec(definition, rule.removeprefix("codec:").split("|"), value)
     elif ".." in rule:
         _check_range(definition, rule, value)
     elif rule.startswith("!"):
@@ -290,6 +299,13 @@ def _check_choice(definition: Definition, choices: str, value: str) -> None:
     if choices and value not in choices.split("|"):
         names = ", ".join(choices.split("|"))
         raise invalid(definition, value, f"String must be one of: {names}")
+
+
+def _check_codec(definition: Definition, codecs: list[str], value: str) -> None:
+    if value.lower() not in codecs:
+        name, known = definition.name, ",".join(codecs)
+        sentence = f"{name} : {value} is not valid. Valid options are {known}"
+        raise ConfigError(name, f"requirement failed: {sentence}")
 
 
 def _check_list(definition: Definition, items: list[str]) -> list[str]:

@@ -73,6 +73,7 @@ CHANGED = """
 2.0  looks_at_magic_first
 2.0  has_patterns_of_rules forgets_other_resources looks_for_described_topics
 0.11.0  takes_null_configs stores_batches
+1.1  takes_formats_of_one_magic
 1.1  remembers_batches checks_counts names_completing_rebalances alters_brokers
 1.1  has_future_replicas
 1.1  refuses_disabled_deletion drops_headers knows_unknown_producers hides_mechanisms

@@ -15,12 +15,16 @@ _BROKER = ("kafka.server.KafkaConfig",)
 _TOPIC = ("org.apache.kafka.storage.internals.log.LogConfig", "kafka.log.LogConfig")
 _TAG = re.compile(r"<[^>]*>")
 _MODES = {"cluster-wide": "cluster", "per-broker": "broker"}
+_CONSTANT = re.compile(rb"\x01\x00(?s:.)([a-z]+(?:\.[a-z]+)*)")
 _HINT = re.compile(r"^(-?[0-9.]+) \(.*\)$")
 _RANGE = re.compile(r"\[(-?[0-9.]+)?,?\.\.\.(?:,(-?[0-9.]+))?\]")
 _NEXT_PRINTED = "3.6.2"
 _UNPRINTED = ("local.retention.bytes", "local.retention.ms", "remote.storage.enable")
 """Configs of topics that 3.3 has, and shows, and does not print."""
 _DOTTED = ("0.8.0", "0.8.1")
+_WITHOUT_DEFAULT = ".throttled.replicas"
+"""Configs of topics that are printed as if brokers had them."""
+_OF_API_VERSIONS = ("message.format.version", "inter.broker.protocol.version")
 
 
 class Config(NamedTuple):
@@ -57,7 +61,7 @@ def constants(version: str, classes: str) -> frozenset[str]:
     for path in jars(version).glob("kafka_*.jar"):
         with zipfile.ZipFile(path) as archive:
             for name in filter(re.compile(classes).fullmatch, archive.namelist()):
-                for text in re.finditer(rb"\x01\x00.([a-z]+(?:\.[a-z]+)+)", archive.read(name)):
+                for text in _CONSTANT.finditer(archive.read(name)):
                     length = text[0][2]
                     found.add(text[1][:length].decode())
     return frozenset(found)
@@ -142,7 +146,9 @@ def row_of(name: str, config: Config, newer: Config | None, rule: str | None) ->
     default = {"null": "-", "": "-"}.get(config.default, config.default).replace(" ", "")
     is_same = newer is not None and newer.valid == config.valid
     rule = rule if is_same else (rule_of(config) or rule)
+    if name.endswith(_OF_API_VERSIONS) and not config.default.startswith("3"):
+        rule = f"api:{config.default}"
     lines = [f"{name} {config.kind} {default} {rule or '*'} {config.mode}".rstrip()]
-    if config.server_default and config.server_default != name:  # throttled replicas have none
+    if config.server_default and not name.endswith(_WITHOUT_DEFAULT):
         lines.append(f"    from {config.server_default}")
     return lines
