@@ -51,6 +51,11 @@ def test_a_config_of_another_release_is_named_with_that_release(
         assert str(caught.value) == sentence
 
 
+def test_0_8_2_has_what_its_classes_name() -> None:
+    config = BrokerConfig({"port": "0"}, RELEASES["0.8.2"])
+    assert config.topic({"segment.ms": "5"}).get("segment.ms") == 5
+
+
 def test_a_topic_config_of_another_release_is_named_with_that_release() -> None:
     with pytest.raises(ConfigError, match=r"^Kafka 2\.0 has no topic config max\.comp.*: 2\.4 is"):
         BrokerConfig(release=RELEASES["2.0"]).check_topic_names(["max.compaction.lag.ms"])
@@ -175,9 +180,19 @@ def test_a_wrong_version_refuses_a_topic_and_the_connection_stays() -> None:
                 kafka.create_topic(name, config={FORMAT: version})
             assert caught.value.error is Error.INVALID_CONFIG
         with Connection(kafka.bootstrap_servers) as client:
-            topic = CreateTopicsRequest.Topic("c", 1, 1, [], [])
-            topic.configs = [CreateTopicsRequest.Topic.Config(FORMAT, "banana")]
-            answer = client.ask(CreateTopicsRequest([topic]), 1).topics[0]
-            assert NOT_A_VERSION.format("banana") in (answer.error_message or "")
-            topic.configs = [CreateTopicsRequest.Topic.Config(FORMAT, "0.10.0")]
-            assert client.ask(CreateTopicsRequest([topic]), 1).topics[0].error_code == 0
+
+            def created(version: str) -> tuple[int, str | None]:
+                config = CreateTopicsRequest.Topic.Config(name=FORMAT, value=version)
+                topic = CreateTopicsRequest.Topic(
+                    name="c",
+                    num_partitions=1,
+                    replication_factor=1,
+                    assignments=[],
+                    configs=[config],
+                )
+                found = client.ask(CreateTopicsRequest(topics=[topic]), 1).topics[0]
+                return found.error_code, found.error_message
+
+            code, message = created("banana")
+            assert code and NOT_A_VERSION.format("banana") in (message or "")
+            assert created("0.10.0") == (0, None)
