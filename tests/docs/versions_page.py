@@ -27,8 +27,9 @@ otherwise is a list of capabilities, below as `yes` and `no`.
 
 - What OffsetCommit v0 commits (ZooKeeper keeps it in 2.8 and before) is kept in memory, and a
   restart forgets it, unless there is a ZooKeeper beside the broker (`zookeeper=True`).
-- Up to 2.0 Kafka takes any `message.format.version` for a topic, whose partitions then have no log: whoever produces or
-  fetches has NOT_LEADER_FOR_PARTITION for ever. Here one that is no version is refused, as 2.4 and later do.
+- Up to 2.0 Kafka takes any `message.format.version` for a topic, whose partitions then have no log:
+  whoever produces or fetches has NOT_LEADER_FOR_PARTITION for ever. Here one that is no version is
+  refused, as 2.4 and later do.
 - 0.8.2 waits for as many replicas as `acks` says, and looks at the version of no request; here
   `acks` other than -1, 0 and 1 are refused, and versions that it does not have.
 - Replicas may be assigned to brokers that do not exist, as such releases allow, and their
