@@ -35,6 +35,8 @@ when they are set."""
 OUR_ID = "node.id"
 """The config with the id of the emulator's brokers in every release, also where it is broker.id
 alone."""
+OLD_ID = "broker.id"
+"""What releases with ZooKeeper call it."""
 # Broker defaults that differ from Kafka's. Shown as if set in server.properties.
 OUR_DEFAULTS = {
     # Kafka has no default: every node must say who it is.

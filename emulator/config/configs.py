@@ -23,7 +23,7 @@ from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
 from .api_versions import magic_of
 from .broker_rules import LISTENER_PREFIX, check_change, check_format, check_values
-from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OUR_DEFAULTS, OUR_ID
+from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OLD_ID, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
 from .listener_configs import check_listener_name
 from .release_tables import absence, config_tables
@@ -43,7 +43,7 @@ class BrokerConfig:
     def __init__(
         self, overrides: Mapping[str, str] | None = None, release: Release = KAFKA_4_3
     ) -> None:
-        self.overrides = dict(overrides or {})
+        self.overrides = _with_our_id(dict(overrides or {}), release)
         self.release = release
         tables = config_tables(release)
         self.definitions = tables.broker
@@ -232,6 +232,15 @@ class BrokerConfig:
                     hint = f"; the broker has it: Emulator({{{name!r}: ...}})"
                 unknown = f"Unknown topic config name: {name}{hint}"
                 raise ConfigError(name, absence(name, self.release, is_topic=True) or unknown)
+
+
+def _with_our_id(texts: dict[str, str], release: Release) -> dict[str, str]:
+    """Configs in which `broker.id`, as releases with ZooKeeper call it, is `node.id`. Raises
+    ConfigError for two ids."""
+    own = texts.pop(OLD_ID, None) if release.has_zookeeper else None
+    if own is not None and texts.setdefault(OUR_ID, own).strip() != own.strip():
+        raise ConfigError(OLD_ID, f"{OLD_ID} and {OUR_ID} are two names of one id: give one")
+    return texts
 
 
 def _likely(name: str, names: Iterable[str]) -> str:

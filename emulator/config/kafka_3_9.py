@@ -31,7 +31,10 @@ remote.log.manager.follower.thread.pool.size sasl.oauthbearer.assertion.
 sasl.oauthbearer.client.credentials. sasl.oauthbearer.jwt. sasl.oauthbearer.scope
 share.coordinator. share.fetch.purgatory.purge.interval.requests
 transaction.two.phase.commit.enable unstable.api.versions.enable unstable.feature.versions.enable
-internal.segment.bytes
+internal.metadata.delete.delay.millis internal.metadata.log.segment.bytes
+internal.metadata.max.batch.size.in.bytes internal.segment.bytes
+controller.performance.always.log.threshold.ms controller.performance.sample.period.ms
+group.share.persister.class.name remote.log.index.file.cache.ttl.ms
 """
 GONE = tuple(_GONE_TEXT.split())
 """Names of configs that came after 3.9, or how they begin where they end in a dot."""

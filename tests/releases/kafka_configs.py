@@ -58,7 +58,7 @@ def constants(version: str, classes: str) -> frozenset[str]:
     """The texts in these classes (a pattern of their files' names): where nothing is printed, the
     names of configs are among them."""
     found = set()
-    for path in jars(version).glob("kafka_*.jar"):
+    for path in jars(version).glob("kafka*.jar"):
         with zipfile.ZipFile(path) as archive:
             for name in filter(re.compile(classes).fullmatch, archive.namelist()):
                 for text in _CONSTANT.finditer(archive.read(name)):

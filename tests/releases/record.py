@@ -17,7 +17,7 @@ from odradek.emulator.base.release import KAFKA_4_3, release_named
 from odradek.emulator.config.broker_table import UNLISTED
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.group import GROUP_RESOURCE, group_definitions
-from odradek.emulator.config.release_tables import config_tables
+from odradek.emulator.config.release_tables import ConfigTables, config_tables
 from odradek.emulator.releases.tables import NAMES, NEWEST, numbers
 from odradek.wire.api.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from odradek.wire.api.describe_configs import DescribeConfigsRequest
@@ -129,10 +129,14 @@ def _rows(name: str, newer: str, *, is_topic: bool) -> list[str]:
     mine, theirs = configs(VERSIONS[name]), configs(VERSIONS[newer])
     tables = config_tables(KAFKA_4_3 if newer == NEWEST else release_named(newer))
     definitions = tables.topic if is_topic else tables.broker
+    gone = [] if is_topic else [f"-{each}" for each in _hidden(tables, VERSIONS[name])]
     lines = [
-        f"-{each} {_AS_IF.get(each, '')}".rstrip()
-        for each in theirs
-        if each not in mine and each in definitions and each not in UNLISTED
+        *gone,
+        *(
+            f"-{each} {_AS_IF.get(each, '')}".rstrip()
+            for each in theirs
+            if each not in mine and each in definitions and each not in UNLISTED
+        ),
     ]
     for each, config in mine.items():
         if _differs(config, theirs.get(each)):
@@ -142,6 +146,18 @@ def _rows(name: str, newer: str, *, is_topic: bool) -> list[str]:
         own = _UNPRINTED[name]
         lines = [each for each in lines if each.split()[0] != own.split()[0]] + [own]
     return lines
+
+
+def _hidden(tables: ConfigTables, version: str) -> list[str]:
+    """The configs that no page shows, and that the classes of a release do not name."""
+    known = constants(version, r".*(?:Config|Defaults|Dynamic|Quota|Replication).*\.class")
+    return [
+        each
+        for each, row in tables.broker.items()
+        if (row.mode == "internal" or each in UNLISTED)
+        and tables.is_settable(each)
+        and not (each in known or each.removeprefix("log.") in known)
+    ]
 
 
 def _rows_0_8_2(newer: str, *, is_topic: bool) -> list[str]:

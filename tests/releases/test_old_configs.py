@@ -6,6 +6,7 @@ import pytest
 from odradek import Emulator
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.definition import ConfigError
+from odradek.emulator.config.release_tables import config_tables
 from odradek.wire import Error, Refused
 from odradek.wire.api.create_topics import CreateTopicsRequest
 
@@ -197,3 +198,36 @@ def test_a_wrong_version_refuses_a_topic_and_the_connection_stays() -> None:
             assert code != 0
             assert NOT_A_VERSION.format("banana") in (message or "")
             assert created("0.10.0") == (0, None)
+
+
+def test_the_id_of_a_broker_has_its_old_name_where_there_is_zookeeper() -> None:
+    for release in ("0.8.2", "2.7", "3.9"):
+        config = BrokerConfig({"broker.id": " 3"}, RELEASES[release])
+        assert (config.get("node.id"), config.node) == (3, "3")
+        BrokerConfig({"broker.id": "3", "node.id": "3"}, RELEASES[release])
+        with pytest.raises(ConfigError, match=r"^broker\.id and node\.id are two names of one id"):
+            BrokerConfig({"broker.id": "3", "node.id": "4"}, RELEASES[release])
+    with pytest.raises(ConfigError, match=r"^broker\.id cannot be set: set node\.id instead"):
+        BrokerConfig({"broker.id": "3"})
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("remote.log.index.file.cache.ttl.ms", "4.3"),
+        ("internal.metadata.log.segment.bytes", "4.1"),
+        ("group.share.persister.class.name", "4.0"),
+        ("controller.performance.sample.period.ms", "4.0"),
+        ("unclean.leader.election.interval.ms", "3.9"),
+        ("server.max.startup.time.ms", "3.6"),
+        ("remote.log.manager.task.retry.jitter", "3.6"),
+        ("replica.alter.log.dirs.io.max.bytes.per.second", "1.1"),
+    ],
+)
+def test_configs_that_are_not_shown_begin_with_a_release_too(name: str, first: str) -> None:
+    """By the constants in the classes of each release."""
+    having = [
+        each for each, release in RELEASES.items() if config_tables(release).is_settable(name)
+    ]
+    assert having == list(RELEASES)[: list(RELEASES).index(first) + 1]
+    BrokerConfig(release=RELEASES["0.8.2"]).get(name)
