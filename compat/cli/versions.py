@@ -37,6 +37,14 @@ _OF_BROKERS = {
 """APIs between brokers, which releases without KRaft advertise, too."""
 _FORMATS = ((2, "0, 1, 2"), (1, "0, 1"), (0, "0"))
 _PRODUCE, _FETCH = 0, 1
+_UPDATE_FEATURES = 57
+_OF_FEATURES = {
+    "updates_features_one_by_one",
+    "unknown_features_have_level_0",
+    "names_both_levels_of_a_downgrade",
+}
+"""Capabilities that say something of releases that have UpdateFeatures."""
+_OF_KRAFT = {"records_zookeeper_migration", "quorum_keeps_kraft_version"}
 
 
 def add_versions(commands: Any) -> None:
@@ -96,7 +104,7 @@ def described(release: Release) -> list[str]:
     if release.features:
         levels = [(name, span(levels)) for name, levels in release.features.items()]
         lines += ["", *_columns([("feature", "levels"), *levels])]
-    other = [each for each in capabilities() if _has(release, each) != _has(KAFKA_4_3, each)]
+    other = [each for each in capabilities() if _differs(release, KAFKA_4_3, each)]
     lines += ["", f"Otherwise than Kafka {NEWEST}:" if other else f"The newest: {NEWEST}."]
     return [*lines, *(f"  {_said(release, each)}" for each in other)]
 
@@ -108,7 +116,7 @@ def changes(older: Release, newer: Release) -> list[str]:
         ("Features", list(_ranges(older.features, newer.features, str))),
         (
             "Behaviour",
-            [_said(newer, c) for c in capabilities() if _has(older, c) != _has(newer, c)],
+            [_said(newer, c) for c in capabilities() if _differs(newer, older, c)],
         ),
         ("Configs of brokers", list(_configs(_of_brokers(older), _of_brokers(newer)))),
         ("Configs of topics", list(_configs(_of_topics(older), _of_topics(newer)))),
@@ -150,6 +158,15 @@ def capabilities() -> Mapping[str, str]:
 
 def _has(release: Release, capability: str) -> bool:
     return bool(getattr(release, capability))
+
+
+def _differs(release: Release, other: Release, capability: str) -> bool:
+    """Whether a release has a capability otherwise than another, and what it is about at all."""
+    if capability in _OF_FEATURES and _UPDATE_FEATURES not in release.advertised:
+        return False
+    if capability in _OF_KRAFT and not release.has_kraft:
+        return False
+    return _has(release, capability) != _has(other, capability)
 
 
 def _said(release: Release, capability: str) -> str:

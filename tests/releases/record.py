@@ -14,7 +14,7 @@ from pathlib import Path
 import odradek.emulator.releases
 from odradek.compat.real_kafka import RealKafka
 from odradek.emulator.base.release import KAFKA_4_3, release_named
-from odradek.emulator.config.broker_table import UNLISTED
+from odradek.emulator.config.broker_table import OF_THE_AUTHORIZER, UNLISTED
 from odradek.emulator.config.configs import BrokerConfig
 from odradek.emulator.config.group import GROUP_RESOURCE, group_definitions
 from odradek.emulator.config.release_tables import ConfigTables, config_tables
@@ -46,6 +46,8 @@ _UNPRINTED = {
     "0.11.0": _CODECS.format("snappy|lz4|gzip"),
 }
 """Rows of brokers' configs whose values KafkaConfig judges by what is not printed."""
+_OF_TIERS = "remote.log."
+"""Configs that are named in 3.3, and that no broker of it has."""
 _AS_IF = {
     "group.consumer.assignment.interval.ms": "0",
     "group.share.assignment.interval.ms": "0",
@@ -155,8 +157,9 @@ def _hidden(tables: ConfigTables, version: str) -> list[str]:
         each
         for each, row in tables.broker.items()
         if (row.mode == "internal" or each in UNLISTED)
+        and each not in OF_THE_AUTHORIZER
         and tables.is_settable(each)
-        and not (each in known or each.removeprefix("log.") in known)
+        and (each not in known or (version == "3.3.2" and each.startswith(_OF_TIERS)))
     ]
 
 

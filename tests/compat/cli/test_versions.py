@@ -67,6 +67,14 @@ def test_what_is_no_version_is_refused(name: str) -> None:
         release_named(name)
 
 
+def test_nothing_is_said_of_what_a_release_has_not() -> None:
+    """Of features before UpdateFeatures, of KRaft's records before KRaft."""
+    lines = "\n".join(described(release_named("0.8.2")))
+    assert "UpdateFeatures" not in lines
+    assert "migrated from ZooKeeper" not in lines
+    assert "UpdateFeatures" in "\n".join(described(release_named("3.9")))
+
+
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["versions", "--from", "4.2"]) == 0
     assert capsys.readouterr().out.startswith("From Kafka 4.2 to 4.3\n\nAPIs\n")
