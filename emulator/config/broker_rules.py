@@ -16,7 +16,6 @@ import re
 from collections.abc import Callable, Mapping
 
 from ..base.java_order import hash_map_order
-from .api_versions import FORMATS, magic_of, place_of
 from .broker_table import OF_THE_AUTHORIZER, broker_definitions
 from .definition import ConfigError, Definition, Kind, Value, invalid
 from .topic_table import topic_definitions
@@ -144,6 +143,8 @@ def _check_addresses(text: str) -> None:
 def check_format(values: Values, *, by_magic: bool) -> None:
     """Before 3.0: raises ConfigError if brokers that speak the protocol's version cannot read the
     messages. `by_magic`: their format counts, and not which version names it."""
+    from .api_versions import FORMATS, magic_of, place_of
+
     name, other = "log.message.format.version", "inter.broker.protocol.version"
     given, protocol = values[name], values[other]
     magic, known = magic_of(given) or 0, magic_of(protocol) or 0

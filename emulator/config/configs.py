@@ -21,7 +21,6 @@ from typing import Any
 from ...storage.config import LogConfig
 from ..base.java_order import hash_map_order
 from ..base.release import KAFKA_4_3, Release
-from .api_versions import magic_of
 from .broker_rules import LISTENER_PREFIX, check_change, check_format, check_values
 from .broker_table import NOT_SETTABLE, OF_THE_AUTHORIZER, OLD_ID, OUR_DEFAULTS, OUR_ID
 from .definition import ConfigError, Definition, Value
@@ -347,6 +346,8 @@ def _magic(release: Release, values: Mapping[str, Any]) -> int:
     it is that of 0.11."""
     if release.has_kraft:
         return 2
+    from .api_versions import magic_of
+
     newest = max(0, release.advertised[_PRODUCE][1] - 1)
     name: str = values.get("message.format.version", "0.8.0")
     magic = magic_of(name)

@@ -36,8 +36,6 @@ from enum import IntEnum
 from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
-from .api_versions import is_known
-
 Value: TypeAlias = Any
 """A bool, int, float, str, list of str, or None: which one, its Kind says."""
 
@@ -228,6 +226,8 @@ def _check(definition: Definition, value: Any) -> None:
         if not re.fullmatch(rule.removeprefix("version:"), value.strip()):
             raise invalid(definition, value, f"Version {value} is not a valid version")
     elif rule.startswith("api:"):
+        from .api_versions import is_known  # of releases before 3.0 alone
+
         if not is_known(value, rule.removeprefix("api:")):
             raise invalid(definition, value, f"Version `{value}` is not a valid version")
     elif rule.startswith("codec:"):
