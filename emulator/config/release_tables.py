@@ -50,6 +50,13 @@ def config_tables(release: Release) -> ConfigTables:
     return _made(release.name)
 
 
+def is_of_a_release(name: str) -> bool:
+    """Whether the brokers of any release have a config of this name."""
+    from ..releases.tables import NAMES
+
+    return any(_made(release).is_settable(name) for release in NAMES)
+
+
 def absence(name: str, release: Release, *, is_topic: bool = False) -> str:
     """The sentence about a config that this release lacks and another has; empty if none has it."""
     from ..releases.tables import NAMES

@@ -18,6 +18,7 @@ from ....emulator.config.broker_rules import STANDARD_AUTHORIZER
 from ....emulator.config.broker_table import NOT_SETTABLE, broker_definitions
 from ....emulator.config.inert import inert_broker_configs
 from ....emulator.config.listener_configs import listener_of
+from ....emulator.config.release_tables import is_of_a_release
 from .settings import Settings, SettingsError
 
 _ENDS_ODD = re.compile(r"(?<!\\)(\\\\)*\\$")
@@ -34,6 +35,8 @@ _PLAINTEXT, _ANY = "PLAINTEXT", "0.0.0.0"
 _LISTENERS, _ADVERTISED = "listeners", "advertised.listeners"
 _PROTOCOLS, _BETWEEN = "listener.security.protocol.map", "inter.broker.listener.name"
 _OF_A_LISTENER = "listener.name."
+_OLD_ADDRESS = ("host.name", "port", "advertised.host.name", "advertised.port")
+_PORT = "9092"
 
 
 def read_properties(path: Path) -> Settings:
@@ -112,7 +115,7 @@ class _Translated:
                 self._leave(name, f"{STANDARD_AUTHORIZER} is in its place, as in Kafka 4")
             elif name.startswith(_OF_A_LISTENER):
                 self._of_a_listener(name, value)
-            elif name not in definitions:
+            elif name not in definitions and not is_of_a_release(name):
                 close = get_close_matches(name, definitions, 1)
                 hint = f"; is {close[0]} meant?" if close else ""
                 self._leave(name, f"Kafka has no such broker config{hint}")
@@ -126,7 +129,22 @@ class _Translated:
     def _leave(self, name: str, why: str) -> None:
         self.settings.not_obeyed[name] = why
 
+    def _old_address(self, settings: dict[str, str]) -> None:
+        """The address as releases before 3.0 may have it, where `listeners` is not set."""
+        given = {name: settings.pop(name).strip() for name in _OLD_ADDRESS if name in settings}
+        host, port, *advertised = (given.get(name, "") for name in _OLD_ADDRESS)
+        if _LISTENERS in settings:
+            for name in given:
+                self._leave(name, f"{_LISTENERS} says where to listen")
+        elif host or port:
+            settings[_LISTENERS] = f"{_PLAINTEXT}://{bracketed(host)}:{port or _PORT}"
+        if any(advertised) and not {_LISTENERS, _ADVERTISED}.issubset(settings):
+            name, number = advertised
+            at = f"{bracketed(name or host)}:{number or port or _PORT}"
+            settings.setdefault(_ADVERTISED, f"{_PLAINTEXT}://{at}")
+
     def _addresses(self, settings: dict[str, str]) -> None:
+        self._old_address(settings)
         listeners = list(self._for_clients(settings, _LISTENERS))
         advertised = list(self._for_clients(settings, _ADVERTISED))
         pairs = [pair.strip() for pair in settings.pop(_PROTOCOLS, "").split(",") if ":" in pair]

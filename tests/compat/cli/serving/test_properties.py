@@ -242,3 +242,18 @@ def test_an_address_that_is_none_is_named(tmp_path: Path) -> None:
         read(tmp_path, "listeners=9092")
     said = "listeners: '9092' is not of the form NAME://HOST:PORT"
     assert str(raised.value) == f"{tmp_path / 'server.properties'}: {said}"
+
+
+def test_the_address_of_old_releases(tmp_path: Path) -> None:
+    """Up to 2.8 a file may have `port` and `host.name`; `listeners` comes first."""
+    path = tmp_path / "server.properties"
+    path.write_text("broker.id=0\nport=9095\nhost.name=127.0.0.1\nadvertised.port=9096\n")
+    found = read_properties(path)
+    assert (found.options["host"], found.options["port"]) == ("127.0.0.1", 9095)
+    assert found.options["advertised"] == "127.0.0.1:9096"
+    assert not found.not_obeyed
+    path.write_text("port=9095\nlisteners=PLAINTEXT://:9097\nquota.producer.default=5\n")
+    found = read_properties(path)
+    assert (found.options["port"], "advertised" in found.options) == (9097, False)
+    assert found.not_obeyed == {"port": "listeners says where to listen"}
+    assert found.configs["quota.producer.default"] == "5"
