@@ -14,10 +14,10 @@ MODULES = {
 
 # Lines of Python.
 LINES = {
-    "wire": 10_230,
-    "storage": 10_290,
-    "emulator": 58_900,
+    "wire": 11_030,
+    "storage": 10_300,
+    "emulator": 60_300,
     "fixtures": 26_720,
     "compat": 47_300,
-    "tests": 173_000,
+    "tests": 175_000,
 }
