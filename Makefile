@@ -49,7 +49,7 @@ test-real: $(READY)  ## The client tests also against a real Apache Kafka
 both: $(READY)  ## The tests that use the kit as users do, against a real Apache Kafka
 	$(BIN)/python -m tests.kit_both
 
-check: $(READY)  ## The quick tests, of wire, storage and emulator: 100 s on two cores
+check: $(READY)  ## The quick tests, of wire, storage and emulator: a minute or two
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile tests/tape tests/wire tests/storage tests/emulator \
 		-m "not real and not slow and not long" --hypothesis-profile quick
 
