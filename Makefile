@@ -12,7 +12,7 @@ ROOT := fixtures/root
 ROWS ?= 1000000
 # Many images set it: each process of a run, and each worker of pytest, would compile everything anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Of test and slow: processes, of which half wait for a client, a JVM or a clock.
+# Of test and slow: processes, for two cores. Some wait for a client, a JVM or a clock at any time.
 WORKERS ?= 4
 # Of weigh: a commit.
 BASE ?= 58a42da

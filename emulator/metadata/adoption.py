@@ -30,7 +30,6 @@ from ...storage.stored_epochs import latest_stored_epoch
 from ...wire import random_id
 from ...wire.stored.cluster import (
     MetadataRecord,
-    PartitionRecord,
     ProducerIdsRecord,
     RemoveTopicRecord,
     TopicRecord,
@@ -41,7 +40,7 @@ from ..config.internal_topics import INTERNAL_TOPICS, internal_topic
 from .features import METADATA_VERSION
 from .image import TOPIC_RESOURCE, MetadataImage, PartitionImage
 from .log import PRODUCER_IDS_PER_BLOCK, MetadataLog
-from .snapshot import MIGRATION_SINCE
+from .snapshot import MIGRATION_SINCE, partition_record
 from .topics import config_records
 
 _MIGRATED = 3
@@ -119,7 +118,7 @@ def topic_changes(
         records += config_records(TOPIC_RESOURCE, name, before, new.configs)
         for index, partition in sorted(new.partitions.items()):
             if there is None or partition != _comparable(there.partitions.get(index)):
-                records.append(_record(topic_id, index, partition))
+                records.append(partition_record(topic_id, index, partition))
     return records
 
 
@@ -131,20 +130,6 @@ def _comparable(partition: PartitionImage | None) -> PartitionImage | None:
         *(partition.replicas, partition.isr, partition.leader, partition.leader_epoch, 0),
         adding=partition.adding,
         removing=partition.removing,
-    )
-
-
-def _record(topic_id: bytes, index: int, partition: PartitionImage) -> PartitionRecord:
-    return PartitionRecord(
-        partition_id=index,
-        topic_id=topic_id,
-        replicas=partition.replicas,
-        isr=partition.isr,
-        removing_replicas=partition.removing,
-        adding_replicas=partition.adding,
-        leader=partition.leader,
-        leader_epoch=partition.leader_epoch,
-        partition_epoch=0,
     )
 
 

@@ -171,7 +171,7 @@ def image_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     for topic in image.topics.values():
         yield TopicRecord(name=topic.name, topic_id=topic.topic_id)
         for index, partition in topic.partitions.items():
-            yield _partition_record(topic.topic_id, index, partition)
+            yield partition_record(topic.topic_id, index, partition)
     for (resource, owner), texts in image.configs.items():
         for name, text in texts.items():
             yield ConfigRecord(resource_type=resource, resource_name=owner, name=name, value=text)
@@ -187,7 +187,7 @@ def image_records(image: MetadataImage) -> Iterator[MetadataRecord]:
     yield from image.tokens.values()
 
 
-def _partition_record(topic_id: bytes, index: int, partition: PartitionImage) -> PartitionRecord:
+def partition_record(topic_id: bytes, index: int, partition: PartitionImage) -> PartitionRecord:
     return PartitionRecord(
         partition_id=index,
         topic_id=topic_id,

@@ -1,9 +1,9 @@
 """A ZooKeeper's dataDir in use: nobody else's meanwhile, and it has at any time what was answered.
 
 Each transaction is in the log before it is answered; at the first start and at each stop there is a
-snapshot. Where the log
-cannot be written (a full disk, say), that is logged, and the next transaction begins with a
-snapshot of everything. Old snapshots and logs stay, as in a ZooKeeper without `autopurge`.
+snapshot. Where the log cannot be written (a full disk, say), that is logged, and the next
+transaction begins with a snapshot of everything. Old snapshots and logs stay, as in a ZooKeeper
+without `autopurge`.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ from .message_sets import (
     read_key_and_value,
     unwrap,
 )
-from .up_conversion import Rules
+from .up_conversion import Rules, check_writable
 
 _LAST_OFFSET_END = 27
 _VARINT_BYTES = 5
@@ -170,7 +170,7 @@ def _stored(data: Buffer, rules: Rules, now: int, limit: int, partition: str) ->
         for index, record in enumerate(_records_of(data, each, rules, limit)):
             _check_record(record, index, each, rules, now, partition)
             if is_plain:
-                _check_writable(record)
+                check_writable(record.timestamp)
             elif each.entry.magic and not rules.takes_several and record.offset != len(found):
                 raise RecordRefused(
                     Error.INVALID_RECORD,
@@ -385,11 +385,6 @@ def _shown(record: _Record) -> str:
     )
 
 
-def _check_writable(record: _Record) -> None:
-    if record.timestamp < NO_TIMESTAMP:
-        raise WireError(f"a record cannot have the time {record.timestamp}")
-
-
 def _in_place(data: Buffer, sent: _Sent, rules: Rules, now: int, partition: str) -> bytearray:
     """A batch that is stored as it is, but for its time. Raises Refused, WireError."""
     _check_entry(sent, rules)
@@ -436,7 +431,7 @@ def _rebuilt(
         }
     whole = []
     for each in found:
-        _check_writable(each)
+        check_writable(each.timestamp)
         whole.append(each.whole())
     batch = build_batch(
         whole,

@@ -209,7 +209,7 @@ def _loose_records(
         if error:
             raise Refused(error)
         if in_place:
-            _check_writable(head.timestamp)
+            check_writable(head.timestamp)
     return [_record(data, entry, read_head(data, entry).timestamp) for entry in found]
 
 
@@ -260,11 +260,11 @@ def _problem(
 
 
 def _record(buf: Buffer, entry: Entry, timestamp: int) -> NewRecord:
-    _check_writable(timestamp)
+    check_writable(timestamp)
     return NewRecord(timestamp, *read_key_and_value(buf, entry))
 
 
-def _check_writable(timestamp: int) -> None:
+def check_writable(timestamp: int) -> None:
     """Raises WireError for a time that a broker's writer of records refuses."""
     if timestamp < NO_TIMESTAMP:
         raise WireError(f"a record cannot have the time {timestamp}")
