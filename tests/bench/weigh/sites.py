@@ -83,7 +83,7 @@ def site_here() -> Site:
 
 def _wanted(listed: str) -> list[str]:
     """Of a list of paths, sorted: those of the package and of the tests."""
-    tops = {*SOURCES, "LICENSE", "tests"}
+    tops = {*SOURCES, "LICENSE", "MANIFEST.in", "docs", "setup.py", "tests"}
     return sorted(name for name in listed.split("\0") if name.partition("/")[0] in tops)
 
 
